@@ -41,6 +41,14 @@ extension PercentEncoding {
     return end
   }
 
+  /// Escapes all octets except letters and digits of ASCII, `*`, `-`, `.` and `_`; a space is `%20`.
+  ///
+  /// These are the octets outside the `application/x-www-form-urlencoded` percent-encode set of the URL standard, by
+  /// which RFC 9421 §2.2.8 escapes.
+  static func escapedForm(_ text: String) -> String {
+    escape(text).replacing(scalar: "~", with: "%7E").replacingOccurrences(of: "%2A", with: "*")
+  }
+
   static func hexDigit(_ value: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + (value - 10)
   }

@@ -43,7 +43,7 @@ public struct SignatureComponent: Sendable, Hashable, ExpressibleByStringLiteral
   public var description: String {
     let name = StructuredText.quoted(name)
     guard let item else { return name }
-    return "\(name);name=\(StructuredText.quoted(PercentEncoding.escape(item)))"
+    return "\(name);name=\(StructuredText.quoted(PercentEncoding.escapedForm(item)))"
   }
 
   /// Returns the value of the component.
@@ -84,7 +84,7 @@ public struct SignatureComponent: Sendable, Hashable, ExpressibleByStringLiteral
       return PercentEncoding.decodedForm(pair.count > 1 ? pair[1] : "")
     }
     guard values.count == 1 else { throw missing("the query has \(values.count) items of that name") }
-    return PercentEncoding.escape(values[0])
+    return PercentEncoding.escapedForm(values[0])
   }
 
   private func fieldValue(in request: NetworkRequest) throws -> String {
@@ -108,6 +108,6 @@ public struct SignatureComponent: Sendable, Hashable, ExpressibleByStringLiteral
 /// Strings of structured fields (RFC 9651 §3.3.3).
 enum StructuredText {
   static func quoted(_ text: String) -> String {
-    "\"" + text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"") + "\""
+    "\"" + text.replacing(scalar: "\\", with: "\\\\").replacing(scalar: "\"", with: "\\\"") + "\""
   }
 }

@@ -95,6 +95,25 @@ import Testing
         """))
   }
 
+  @Test func `an item of the query is escaped as a form is, apart from spaces`() throws {
+    let request = NetworkRequest(url: try #require(URL(string: "https://h/?q=a%2A~b&~n*=-._%20%21%25252A")))
+    let base = try signature([.query("q"), .query("~n*")]).base(of: request, created: created)
+    #expect(
+      base.hasPrefix(
+        """
+        "@query-param";name="q": a*%7Eb
+        "@query-param";name="%7En*": -._%20%21%25252A
+
+        """))
+  }
+
+  @Test func `a quote in the name of the key is escaped whatever mark follows it`() async throws {
+    let signature = MessageSignature(keyID: "k\"\u{301};tag=x", hmacSHA256: key, covering: ["@method"])
+    let signed = try await signature.signed(request, created: created)
+    let field = try #require(signed.headers["Signature-Input"])
+    #expect(field.utf8.elementsEqual("sig1=(\"@method\");created=1618884473;keyid=\"k\\\"\u{301};tag=x\"".utf8))
+  }
+
   @Test func `several values of a field are one, without outer spaces`() throws {
     var request = request
     request.headers.append("X-List", "a ")
