@@ -10,12 +10,12 @@ import Testing
   // MARK: Redirects
 
   /// A server that redirects `/pings/1` and takes everything else.
-  private func redirecting(_ status: Int) throws -> OutboxWorld {
+  private func redirecting(_ status: Int, to location: String = "/moved") throws -> OutboxWorld {
     try OutboxWorld(
       MockTransport { request in
         let isFirst = request.url.path() == "/pings/1"
-        var response = NetworkResponse(
-          request: request, statusCode: isFirst ? status : 200, headers: isFirst ? ["Location": "/moved"] : [:])
+        var response = NetworkResponse(request: request, statusCode: isFirst ? status : 200)
+        if isFirst { response.headers["Location"] = location }
         response.headers["X-API-Nonce"] = request.headers["X-API-Nonce"]
         return response
       })
@@ -46,6 +46,28 @@ import Testing
     try await outbox.drain()
     #expect(world.sent == ["POST /pings/1", second])
     #expect(try await world.states == [5])
+  }
+
+  @Test(arguments: [307, 308])
+  func `a redirect to another origin, where the entry would have no key, is not followed`(status: Int) async throws {
+    let world = try redirecting(status, to: "https://other.example.com/moved")
+    let outbox = try await world.outbox()
+    let entry = try await outbox.enqueue(Ping(number: 1))
+    #expect(try await outbox.drain().dead == 1)
+    #expect(world.sent == ["POST /pings/1"])
+    let failure = await #expect(throws: OutboxFailure.self) { try await entry.value }
+    #expect(failure?.reason == .refused)
+    #expect(failure?.statusCode == status)
+    #expect(failure?.message.contains("https://other.example.com") == true)
+  }
+
+  @Test func `the key in a field of its own is not lost by a redirect within the origin`() async throws {
+    let world = try redirecting(307)
+    let outbox = try await world.outbox()
+    try await outbox.enqueue(.post("pings/1"), delivery: OutboxDelivery(key: .generated.inField("X-Key")))
+    #expect(try await outbox.drain().isEmpty)
+    #expect(world.sent == ["POST /pings/1", "POST /moved"])
+    #expect(Set(world.mock.sent.map { $0.headers["X-Key"] }).count == 1)
   }
 
   // MARK: Intermediaries
