@@ -147,6 +147,7 @@ final class ErrandList: Sendable {
 
   func refresh() async throws {
     let request = Request<Void>.get("errands")
+      .with(\.caching, .reload)
       .with(
         .saveRecords(
           [Errand].self, into: "errand", in: store,
@@ -167,22 +168,28 @@ final class ErrandList: Sendable {
   /// A server that keeps what it is sent, on a network that can be away.
   private final class Server: Sendable {
     private let state = Locked<(isAway: Bool, paths: [String])>((false, []))
+    private let errands = Locked<[Errand]>([])
+
+    func setErrands(_ list: [Errand]) { errands.withLock { $0 = list } }
 
     var paths: [String] { state.withLock { $0.paths } }
 
     func setAway(_ isAway: Bool) { state.withLock { $0.isAway = isAway } }
 
     var transport: MockTransport {
-      MockTransport(baseURL: baseURL) { [state] request in
+      MockTransport(baseURL: baseURL) { [state, errands] request in
         let isAway = state.withLock { state in
           if !state.isAway { state.paths.append("\(request.method) \(request.url.lastPathComponent)") }
           return state.isAway
         }
         if isAway { throw NetworkError(.cannotConnect, "the network is away", request: request) }
+        let isList = request.url.lastPathComponent == "errands"
+        let text = Data("Write down what you have to do.".utf8)
+        let body = try isList ? JSONEncoder().encode(errands.withLock { $0 }) : text
         var response = NetworkResponse(
           request: request, statusCode: 200,
-          headers: ["Content-Type": "text/plain", "Cache-Control": "max-age=60"],
-          body: .data(Data("Write down what you have to do.".utf8)))
+          headers: ["Content-Type": isList ? "application/json" : "text/plain", "Cache-Control": "max-age=60"],
+          body: .data(body))
         response.headers["X-API-Nonce"] = request.headers["X-API-Nonce"]
         return response
       }
@@ -215,6 +222,22 @@ final class ErrandList: Sendable {
       last = try await shown.next()
     }
     #expect(last == ErrandList.Shown(errands: [errand], waiting: 0))
+    await list.outbox.stop()
+  }
+
+  @Test func `a refresh after a delivery keeps the change, although an older list is in the cache`() async throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let server = Server()
+    let list = try await ErrandList(
+      folder: folder, baseURL: baseURL, connectivity: Connectivity(AsyncStream { _ in }), transport: server.transport)
+    try await list.signIn(AccessToken("token", refreshToken: "more"), as: "ada")
+    try await list.refresh()
+    let errand = Errand(id: try await list.add("milk"), text: "milk")
+    #expect(try await list.outbox.drain(for: .seconds(30)).isEmpty)
+    server.setErrands([errand])
+    try await list.refresh()
+    #expect(try await list.store.read { db in try db.query("SELECT * FROM errand", as: Errand.self) } == [errand])
     await list.outbox.stop()
   }
 
