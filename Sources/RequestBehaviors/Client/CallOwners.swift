@@ -11,6 +11,11 @@ package struct CallOwners: Sendable {
     package var signInCount = 0
     /// Whether the owner is certain: it is not while the store of a session has not been read.
     package var isKnown = true
+    /// Whether every other owner of the session has left.
+    ///
+    /// It is false for a session that keeps its token in memory until a user signs in or out: the user of the last
+    /// launch may sign in again.
+    package var isSettled = false
   }
 
   /// The owners, in the order of the list of behaviors.
@@ -25,11 +30,13 @@ package struct CallOwners: Sendable {
 extension CallOwners.Member {
   /// Creates the member of a session, as it is now.
   init(_ session: any AccountKnowing) {
-    // Asked first: an owner that is asked for before it is known may be another one after that.
-    let isKnown = session.isAccountKnown
+    // Asked first: an owner that is asked for before it is known may be another one after that, and a user who signs in
+    // meanwhile must not look like one who has left.
+    let (isKnown, signInCount) = (session.isAccountKnown, session.signInCount)
+    let outlastsLaunches = (session as? TokenAuthBehavior)?.outlastsLaunches ?? false
     self.init(
-      credential: session.credential, scope: session.account, isOfSession: true, signInCount: session.signInCount,
-      isKnown: isKnown)
+      credential: session.credential, scope: session.account, isOfSession: true, signInCount: signInCount,
+      isKnown: isKnown, isSettled: outlastsLaunches || signInCount > 0)
   }
 
   /// Creates the member of a behavior without a session.

@@ -34,6 +34,16 @@ extension NetworkClient {
     }
   }
 
+  /// Reads the stores of the sessions again, so that a sign-in or sign-out of another process applies here too.
+  ///
+  /// - Returns: Whether all of them could be read.
+  package func readSessionsAgain() async -> Bool {
+    for case let token as TokenAuthBehavior in (try? chain.get())?.pipeline.entries.map(\.behavior) ?? [] {
+      guard await token.session.coordinator.readAgain(on: configuration.clock) else { return false }
+    }
+    return true
+  }
+
   /// Returns whether a behavior verifies the responses to requests to the base URL.
   package func verifies() throws -> Bool {
     let request = try probe()

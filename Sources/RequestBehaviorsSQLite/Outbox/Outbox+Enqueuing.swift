@@ -83,8 +83,12 @@ extension Outbox {
 
   /// Returns a writer for transactions of your own, which enqueues for the user who is signed in now.
   ///
-  /// - Throws: `NetworkError` of code `clientShutDown`.
+  /// - Throws: `NetworkError` of code `clientShutDown`. ``SQLiteError`` if entries of a user who has left could not be
+  ///   discarded yet (``OutboxConfiguration/atSignOut``).
   public func writer() async throws -> OutboxWriter {
-    OutboxWriter(core: core, owners: try await core.refreshOwners())
+    let owners = try await core.refreshOwners()
+    // The user may be back, and the new entries must not be discarded with the old ones.
+    try await core.discardEnded()
+    return OutboxWriter(core: core, owners: owners)
   }
 }

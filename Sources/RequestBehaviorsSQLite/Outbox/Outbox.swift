@@ -39,6 +39,8 @@ public final class Outbox: Sendable {
 
   /// Opens the queue and brings its tables up to date; sends nothing.
   ///
+  /// With ``OutboxConfiguration/SignOut/discard`` it removes the entries of users who have left in the meantime.
+  ///
   /// - Parameters:
   ///   - store: The store, mostly the one with the user's rows.
   ///   - client: The client that sends. Its retries, hedging and caching do not apply to the entries.
@@ -73,6 +75,8 @@ public final class Outbox: Sendable {
     if ending == nil { drainer.end() }
     try await core.followClock()
     try await core.sweepFiles()
+    // Users may have left while no outbox was open. What fails is done when sending begins.
+    _ = try? await core.discardLeft()
   }
 
   deinit {

@@ -9,7 +9,12 @@ public struct OutboxConfiguration: Sendable {
     /// Where the session names no account (`signIn(_:)` instead of `signIn(_:as:)`) that cannot happen, and they become
     /// dead letters. So do those of an account that has been away for 30 days.
     case hold
-    /// They are removed, dead letters too.
+    /// They are removed, dead letters too, and overwritten in the file.
+    ///
+    /// The user may have left while no outbox was open. So the outbox looks for such entries when it is opened, when a
+    /// user signs in or out, and once an hour while it sends. What fails is done again before the account can enqueue
+    /// or send. Entries of a session that keeps its token in memory (`InMemoryTokenStore`) stay after a launch until a
+    /// user signs in or out, and at most for 30 days. Entries of a session that the client does not list are held.
     case discard
   }
 

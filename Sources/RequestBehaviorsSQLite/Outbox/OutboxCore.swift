@@ -20,6 +20,9 @@ final class OutboxCore: Sendable {
     var owners: CallOwners
     /// Owners that a session has had, and which do not come back unless they are accounts.
     var sessionScopes: Set<String> = []
+    /// Owners who have left and whose entries are still to be discarded, each with the number of its end.
+    var ended: [String: UInt64] = [:]
+    var lastEnded: UInt64 = 0
     var listeners: [Int: AsyncStream<OutboxEvent>.Continuation] = [:]
     var lastListener = 0
     /// Entries whose request could not be made yet.
@@ -81,7 +84,13 @@ final class OutboxCore: Sendable {
   var members: [CallOwners.Member] { client.owners(since: state.withLock { $0.owners }) }
 
   /// The owners whose entries can be sent now.
-  var present: Set<String?> { OutboxScopes.present(members) }
+  ///
+  /// A user who is back while old entries are still to be discarded is not among them.
+  var present: Set<String?> {
+    let (present, ended) = (OutboxScopes.present(members), endedOwners.keys)
+    guard !ended.isEmpty else { return present }
+    return present.filter { scope in !ended.contains { OutboxScopes.contains($0, in: scope ?? "") } }
+  }
 
   /// The credentials that a request has with the client's options.
   func requirement(of options: RequestOptions) -> AuthenticationRequirement {
@@ -91,6 +100,21 @@ final class OutboxCore: Sendable {
   /// Whether the owner, which has ended, may come back.
   func mayReturn(_ scope: String) -> Bool {
     CallOwners.isLasting(scope) || !state.withLock { $0.sessionScopes.contains(scope) }
+  }
+
+  /// The owners who have left and whose entries are still to be discarded, each with the number of its end.
+  var endedOwners: [String: UInt64] { state.withLock { $0.ended } }
+
+  func noteEnded(_ scope: String) {
+    state.withLock { state in
+      state.lastEnded += 1
+      state.ended[scope] = state.lastEnded
+    }
+  }
+
+  /// Notes that the entries of an owner are discarded, unless the owner has left once more since.
+  func forgetEnded(_ scope: String, _ number: UInt64) {
+    state.withLock { if $0.ended[scope] == number { $0.ended[scope] = nil } }
   }
 
   // MARK: Entries

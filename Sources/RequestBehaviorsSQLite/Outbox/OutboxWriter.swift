@@ -35,9 +35,10 @@ public struct OutboxWriter: Sendable {
   ) throws -> OutboxRow {
     try check(Operation.self, db)
     let requirement = try requirement(of: operation, in: db)
+    let scope = try OutboxScopes.key(of: owners.members, for: requirement)
     let entry = OutboxTable.NewEntry(
-      id: id, operation: Operation.name, payload: encoded.payload, files: encoded.files,
-      scope: try OutboxScopes.key(of: owners.members, for: requirement), origin: core.originText,
+      id: id, operation: Operation.name, payload: encoded.payload, files: encoded.files, scope: scope,
+      sessions: OutboxOwner.sessions(of: scope, owners.members), origin: core.originText,
       delivery: operation.delivery)
     try owners.owner.verify()
     let (row, dropped) = try core.table(db).add(

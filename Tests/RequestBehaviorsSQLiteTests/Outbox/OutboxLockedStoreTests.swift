@@ -5,23 +5,23 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// Launches at which the token store cannot be read yet, so that the user is not known.
-@Suite(.limited) struct OutboxLockedStoreTests {
-  /// A store whose content outlasts a launch, and which can be locked.
-  private final class LockedTokenStore: TokenStore {
-    private let box: Shared<AccessToken?>
-    private let isLocked: Shared<Bool>
+/// A token store whose content outlasts a launch, and which can be locked.
+final class LockedTokenStore: TokenStore {
+  private let box: Shared<AccessToken?>
+  private let isLocked: Shared<Bool>
 
-    init(_ box: Shared<AccessToken?>, _ isLocked: Shared<Bool>) { (self.box, self.isLocked) = (box, isLocked) }
+  init(_ box: Shared<AccessToken?>, _ isLocked: Shared<Bool>) { (self.box, self.isLocked) = (box, isLocked) }
 
-    func load() async throws -> AccessToken? {
-      if isLocked.value { throw CocoaError(.fileReadNoPermission) }
-      return box.value
-    }
-
-    func save(_ token: AccessToken?) async throws { box.value = token }
+  func load() async throws -> AccessToken? {
+    if isLocked.value { throw CocoaError(.fileReadNoPermission) }
+    return box.value
   }
 
+  func save(_ token: AccessToken?) async throws { box.value = token }
+}
+
+/// Launches at which the token store cannot be read yet, so that the user is not known.
+@Suite(.limited) struct OutboxLockedStoreTests {
   private let box = Shared<AccessToken?>(nil)
   private let isLocked = Shared(false)
 

@@ -15,6 +15,9 @@ extension TokenAuthBehavior: AccountKnowing {
     session.coordinator.update { state, _ in state.isLoaded || state.account != nil }
   }
 
+  /// Whether the store of the token outlasts the process, so that a user need not sign in again at each launch.
+  var outlastsLaunches: Bool { !(session.coordinator.store is InMemoryTokenStore) }
+
   /// A number that changes with each sign-in and sign-out, in any process, and not when a server ends the session.
   public var signInCount: Int {
     session.coordinator.update { state, _ in state.userChanges }

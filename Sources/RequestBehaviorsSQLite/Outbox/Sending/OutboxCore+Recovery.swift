@@ -1,7 +1,7 @@
 import Foundation
 import RequestBehaviors
 
-/// Treats entries as a whole: after a process has ended, after a change of the clock, and when their owner leaves.
+/// Treats entries as a whole: after a process has ended, after a change of the clock, and when their owner stays away.
 extension OutboxCore {
   /// The days after which an account that is away is taken to be gone.
   private static let longestAbsence: Int64 = 30 * 86_400_000
@@ -31,17 +31,24 @@ extension OutboxCore {
     }
   }
 
-  /// Makes dead letters of the entries of accounts that have been away for too long.
+  /// Ends the entries of accounts that have been away for too long.
+  ///
+  /// They become dead letters, or are removed where the outbox discards. But an account of a session that the client
+  /// does not list may be signed in elsewhere, so that its entries become dead letters there too.
   func buryAbsent() async throws {
     let (present, now) = (present, now)
     let gone = try await store.write(durability: .normal) { db in
       try self.table(db).absentScopes(present: present, now: now, limit: Self.longestAbsence)
     }
+    guard !gone.isEmpty else { return }
+    if settings.atSignOut == .discard {
+      try await discard { gone.contains($0.scope) && $0.isListed(self.members) && !self.present.contains($0.scope) }
+    }
     for scope in gone { try await bury(scope) }
   }
 
   /// Makes dead letters of the waiting entries of an owner.
-  private func bury(_ scope: String) async throws {
+  func bury(_ scope: String) async throws {
     let failure = OutboxFailure(.signedOut, message: "its user has signed out and does not come back")
     var isDone = false
     // In parts, so that other writes need not wait for all of them.
@@ -52,43 +59,6 @@ extension OutboxCore {
       }
       tell(events)
       isDone = events.count < 100
-    }
-  }
-
-  /// Treats the entries of an owner who has left.
-  ///
-  /// A service whose token a server refuses stays the owner of its calls, and has not left.
-  func ownerEnded(_ ended: String) async {
-    _ = try? await refreshOwners()
-    if members.contains(where: { $0.isOfSession && $0.scope == ended }) { return signal.raise() }
-    let scopes = try? await store.read { db in
-      try db.query(
-        "SELECT DISTINCT scope FROM outbox_entry WHERE queue = \(self.queue) AND scope IS NOT NULL AND state <> 5",
-        as: String.self)
-    }
-    for scope in scopes ?? [] where OutboxScopes.contains(ended, in: scope) {
-      do {
-        if settings.atSignOut == .discard {
-          try await discard(scope)
-        } else if !mayReturn(ended) {
-          try await bury(scope)
-        }
-      } catch {
-        tell(OutboxEvent(.failed, message: "the entries of a user who has left could not be changed", error: error))
-      }
-    }
-    signal.raise()
-  }
-
-  private func discard(_ scope: String) async throws {
-    try await store.write(durability: .full) { db in
-      let rows = try self.table(db).rows(where: "scope = \(scope) AND state <> 5")
-      try db.execute("DELETE FROM outbox_entry WHERE queue = \(self.queue) AND scope = \(scope) AND state <> 5")
-      let unused = try self.table(db).unused(rows.flatMap(\.files))
-      try db.afterCommit {
-        self.files?.remove(unused)
-        for row in rows { self.tickets.wake(row.id) }
-      }
     }
   }
 }

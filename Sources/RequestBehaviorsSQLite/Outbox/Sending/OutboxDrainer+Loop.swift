@@ -17,6 +17,7 @@ extension OutboxDrainer {
         if held != nil, state.withLock({ $0.hasLostClaims && $0.workers.isEmpty }) { try await recover() }
         try await core.refreshOwners()
         followSignIns()
+        try await core.discardEnded()
         try await followClock()
         if held != nil {
           try await wakeWithoutUser()
@@ -50,6 +51,12 @@ extension OutboxDrainer {
     state.withLock { $0.hasLostClaims = false }
   }
 
+  /// The interval at which accounts that are away are looked for.
+  private static let absenceInterval = Duration.seconds(3_600)
+
+  /// The wait after a look that could not tell whether users have left.
+  private static let repeatedLook = Duration.seconds(60)
+
   /// Looks for accounts that are away, when users come and go and once an hour.
   ///
   /// An account that is seen to be back begins its time anew when it leaves again.
@@ -58,11 +65,13 @@ extension OutboxDrainer {
     guard core.members.allSatisfy(\.isKnown) else { return }
     let (present, now) = (core.present, core.clock.now())
     let isDue = state.withLock { state in
-      state.lookedForAbsent.map { $0.present != present || now - $0.time >= .seconds(3_600) } ?? true
+      state.lookedForAbsent.map { $0.present != present || now - $0.time >= Self.absenceInterval } ?? true
     }
     guard isDue else { return }
+    let hasLooked = try await core.discardLeft()
     try await core.buryAbsent()
-    state.withLock { $0.lookedForAbsent = (present, now) }
+    let time = hasLooked ? now : now - Self.absenceInterval + Self.repeatedLook
+    state.withLock { $0.lookedForAbsent = (present, time) }
   }
 
   /// Treats an error of the file: the calls of `drain` up to a number get it.

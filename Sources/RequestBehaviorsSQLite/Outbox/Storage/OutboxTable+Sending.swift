@@ -129,6 +129,29 @@ extension OutboxTable {
     try db.execute("UPDATE outbox_entry SET ended_at = \(now) WHERE state = 5 AND ended_at > \(now)")
   }
 
+  // MARK: Owners
+
+  /// Returns the owners of entries that are not delivered, those of dead letters too.
+  func owners() throws -> [OutboxOwner] {
+    try db.query(
+      "SELECT DISTINCT scope, sessions FROM outbox_entry WHERE queue = \(queue) AND scope IS NOT NULL AND state <> 5"
+    ) { OutboxOwner(scope: try $0[0], sessions: try $0[1]) }
+  }
+
+  /// Removes the entries of an owner, dead letters too.
+  ///
+  /// - Parameter owner: The owner.
+  /// - Returns: The IDs of the entries, and the attachments that no entry has any more.
+  /// - Throws: The error of the file.
+  func removeAll(of owner: OutboxOwner) throws -> (ids: [UUID], unused: [String]) {
+    let condition: SQL = "queue = \(queue) AND scope = \(owner.scope) AND state <> 5"
+    let removed = try db.query("SELECT id, files FROM outbox_entry WHERE \(sql: condition)") { row in
+      (id: UUID(uuidString: try row[0]), files: OutboxRow.list(try row[1]))
+    }
+    try db.execute("DELETE FROM outbox_entry WHERE \(sql: condition)")
+    return (removed.compactMap(\.id), try unused(removed.flatMap(\.files)))
+  }
+
   // MARK: Accounts
 
   /// Notes since when the accounts of waiting entries are away; returns those that have been for too long.

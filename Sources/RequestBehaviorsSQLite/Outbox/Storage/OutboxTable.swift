@@ -13,6 +13,8 @@ struct OutboxTable {
     var payload: Data
     var files: [String]
     var scope: String?
+    /// The sessions of the scope, as ``OutboxOwner`` has them.
+    var sessions: String?
     var origin: String
     var delivery: OutboxDelivery
   }
@@ -50,11 +52,11 @@ struct OutboxTable {
     var row = OutboxRow(new, lane: lane, state: isBlocked ? StoredState.blocked : StoredState.ready, now: now)
     try db.execute(
       """
-      INSERT INTO outbox_entry(id, queue, key, operation, payload, files, scope, origin, lane, identity, state,
-        not_before, set_at, expires_at, created_at)
+      INSERT INTO outbox_entry(id, queue, key, operation, payload, files, scope, sessions, origin, lane, identity,
+        state, not_before, set_at, expires_at, created_at)
       VALUES (\(row.id.uuidString), \(queue), \(row.key), \(row.operation), \(row.payload), \(text(row.files)),
-        \(row.scope), \(row.origin), \(row.lane), \(row.identity), \(row.state), \(row.notBefore), \(now),
-        \(row.expiresAt), \(row.createdAt))
+        \(row.scope), \(new.sessions), \(row.origin), \(row.lane), \(row.identity), \(row.state), \(row.notBefore),
+        \(now), \(row.expiresAt), \(row.createdAt))
       """)
     row.seq = db.lastInsertedRowID
     return (row, [])
