@@ -32,7 +32,7 @@ public struct Attempt: Sendable {
   /// The time at which the attempt ended; `nil` while it is under way, and while a streamed body is read.
   public internal(set) var endedAt: Duration?
   /// Whether it carried an idempotency key; `false` for a method that is idempotent by itself.
-  var hasIdempotencyKey = false
+  public internal(set) var hasIdempotencyKey = false
   /// How the attempt ended.
   public internal(set) var outcome: Outcome
   /// The times of its phases and the facts about its connection; `nil` until the head of the response has arrived.

@@ -12,13 +12,17 @@ extension Call {
     set { withState { $0.deadline = newValue } }
   }
 
-  /// Makes the latest deadline of the callers that of the call too.
+  /// Makes the latest deadline of the callers that of the call too, for a call that several others wait for.
   ///
   /// - Parameter latest: Returns the latest deadline of those who wait for the call; `nil` if one of them has none.
-  func followDeadlines(_ latest: @escaping @Sendable () -> Duration?) { withState { $0.deadlineOfCallers = latest } }
+  public func followDeadlines(_ latest: @escaping @Sendable () -> Duration?) {
+    withState { $0.deadlineOfCallers = latest }
+  }
 
   /// Waits until the deadline has passed; without a deadline, until the task is cancelled.
-  func waitForDeadline() async throws {
+  ///
+  /// - Throws: `CancellationError` when the task is cancelled.
+  public func waitForDeadline() async throws {
     while let end = deadline {
       try await clock.sleep(for: end - clock.now())
       // If another caller has joined meanwhile, the deadline may be later now.

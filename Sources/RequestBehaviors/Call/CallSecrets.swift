@@ -67,7 +67,11 @@ extension Call {
   ///
   /// A server may repeat them in its response to the next request. ``Redactor/standard`` decides which values they are,
   /// because a body itself would stay in memory as long as the call.
-  func noteSecrets(of redirected: NetworkRequest, before next: NetworkRequest) {
+  ///
+  /// - Parameters:
+  ///   - redirected: The request that got a redirect.
+  ///   - next: The request that follows the redirect.
+  public func noteSecrets(of redirected: NetworkRequest, before next: NetworkRequest) {
     var values = Redactor.standard.secrets(inQueryOf: redirected.url)
     if next.body == nil { values += Redactor.standard.secrets(inBodyOf: redirected) }
     guard !values.isEmpty else { return }

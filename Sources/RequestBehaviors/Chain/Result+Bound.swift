@@ -49,7 +49,7 @@ extension Next {
   /// - Parameters:
   ///   - place: The place where the other call runs.
   ///   - request: The caller's request.
-  func adoptFailure(of place: DetachedNext, for request: NetworkRequest) {
+  public func adoptFailure(of place: DetachedNext, for request: NetworkRequest) {
     guard let failure = place.run.lastFailure else { return }
     request.call.adoptOwner(of: place.call)
     run.noteFailure((failure as? NetworkError)?.bound(to: request) ?? failure)
@@ -65,7 +65,12 @@ extension Call {
   var adoptedAttempts: [Attempt] { self[AdoptedAttempts.self] }
 
   /// Takes over the attempts that another call made for this one.
-  func adoptAttempts(of other: Call) {
+  ///
+  /// A response or an error that is bound to a request of this call brings them (`bound(to:as:)`). A
+  /// caller that leaves before there is one takes them over by this.
+  ///
+  /// - Parameter other: The other call.
+  public func adoptAttempts(of other: Call) {
     guard other !== self else { return }
     self[AdoptedAttempts.self] = other.attempts
   }

@@ -88,12 +88,12 @@ extension NetworkError {
 
 extension Attempt.Outcome {
   /// Whether the attempt failed with an error of this code.
-  func hasFailed(with code: NetworkError.Code) -> Bool {
+  public func hasFailed(with code: NetworkError.Code) -> Bool {
     if case .failure(code, _) = self { true } else { false }
   }
 
   /// Whether the server may have acted on the attempt.
-  var mayHaveArrived: Bool {
+  public var mayHaveArrived: Bool {
     guard case .failure(let code?, _) = self else { return true }
     return !code.kinds.contains(.unsent)
   }
