@@ -10,16 +10,34 @@ public protocol AccountKnowing: CredentialBehavior {
   /// It is not while the store of the session's token has not been read yet: a user may be signed in. A queue takes no
   /// request of the session until it is.
   var isAccountKnown: Bool { get }
+  /// Whether a user who was signed in is so after the next launch too; by default false.
+  ///
+  /// Then another owner, or none, means that the user has left. Without it, nothing tells that at a launch.
+  var outlastsLaunches: Bool { get }
   /// A number that changes with each sign-in and sign-out, and not when a server ends the session; by default always 0.
   ///
   /// A queue whose requests could not be sent as the account tries them again when it changes.
   var signInCount: Int { get }
+
+  /// Reads again who is signed in, because another process may have changed it; by default there is nothing to read.
+  ///
+  /// A queue calls it before it removes what a user has left.
+  ///
+  /// - Parameter clock: Measures how long it may take.
+  /// - Returns: Whether it could be read.
+  func readAccount(on clock: RequestClock) async -> Bool
 }
 
 extension AccountKnowing {
   /// Always true: the session knows its user from the start.
   public var isAccountKnown: Bool { true }
 
+  /// Always false: the user signs in at each launch.
+  public var outlastsLaunches: Bool { false }
+
   /// Always 0: a queue learns of sign-ins by ``account``.
   public var signInCount: Int { 0 }
+
+  /// Returns true at once: no other process signs in or out.
+  public func readAccount(on clock: RequestClock) async -> Bool { true }
 }

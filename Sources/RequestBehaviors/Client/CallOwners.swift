@@ -33,10 +33,9 @@ extension CallOwners.Member {
     // Asked first: an owner that is asked for before it is known may be another one after that, and a user who signs in
     // meanwhile must not look like one who has left.
     let (isKnown, signInCount) = (session.isAccountKnown, session.signInCount)
-    let outlastsLaunches = (session as? TokenAuthBehavior)?.outlastsLaunches ?? false
     self.init(
       credential: session.credential, scope: session.account, isOfSession: true, signInCount: signInCount,
-      isKnown: isKnown, isSettled: outlastsLaunches || signInCount > 0)
+      isKnown: isKnown, isSettled: session.outlastsLaunches || signInCount > 0)
   }
 
   /// Creates the member of a behavior without a session.

@@ -34,12 +34,12 @@ extension NetworkClient {
     }
   }
 
-  /// Reads the stores of the sessions again, so that a sign-in or sign-out of another process applies here too.
+  /// Reads again who is signed in to the sessions, so that a sign-in or sign-out of another process applies here too.
   ///
   /// - Returns: Whether all of them could be read.
   package func readSessionsAgain() async -> Bool {
-    for case let token as TokenAuthBehavior in (try? chain.get())?.pipeline.entries.map(\.behavior) ?? [] {
-      guard await token.session.coordinator.readAgain(on: configuration.clock) else { return false }
+    for case let session as any AccountKnowing in (try? chain.get())?.pipeline.entries.map(\.behavior) ?? [] {
+      guard await session.readAccount(on: configuration.clock) else { return false }
     }
     return true
   }

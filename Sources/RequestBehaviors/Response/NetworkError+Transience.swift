@@ -68,7 +68,8 @@ extension NetworkError {
   public var mayHaveArrived: Bool {
     if lastAttemptMayHaveArrived { return true }
     // Of the last attempt the progress knows more than its code, unless the error came after it without a send.
-    return AttemptOutcome.failure(self).earlierSends(of: attempts[...]).contains { $0.outcome.mayHaveArrived }
+    let earlier = attempts.last?.outcome.hasFailed(with: code) == true ? attempts.dropLast() : attempts[...]
+    return earlier.contains { $0.outcome.mayHaveArrived }
   }
 
   /// Whether the failed attempt may have reached the server, regardless of earlier attempts.

@@ -16,10 +16,16 @@ extension TokenAuthBehavior: AccountKnowing {
   }
 
   /// Whether the store of the token outlasts the process, so that a user need not sign in again at each launch.
-  var outlastsLaunches: Bool { !(session.coordinator.store is InMemoryTokenStore) }
+  public var outlastsLaunches: Bool { !(session.coordinator.store is InMemoryTokenStore) }
 
   /// A number that changes with each sign-in and sign-out, in any process, and not when a server ends the session.
   public var signInCount: Int {
     session.coordinator.update { state, _ in state.userChanges }
   }
+
+  /// Reads the store of the token again, for no longer than the time that a refresh may take.
+  ///
+  /// - Parameter clock: Measures how long it takes.
+  /// - Returns: Whether it could be read.
+  public func readAccount(on clock: RequestClock) async -> Bool { await session.coordinator.readAgain(on: clock) }
 }
