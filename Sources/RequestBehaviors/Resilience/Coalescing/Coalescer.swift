@@ -29,7 +29,7 @@ public final class Coalescer: Sendable {
     init(_ key: SharingKey, _ place: DetachedNext) {
       self.key = key
       self.place = place
-      place.call.followDeadlines { [weak self] in self?.state.withLock { $0.callers.deadline } }
+      place.call.followDeadlines { [state] in state.withLock { $0.callers.deadline } }
     }
 
     /// Adds the caller of a request.
