@@ -73,12 +73,9 @@ enum CacheInvalidation {
 extension Attempt {
   /// Whether the server may have carried out an unsafe send whose response did not arrive.
   fileprivate var isLost: Bool {
-    if method.isSafe { return false }
-    return switch outcome {
-    case .pending, .cancelled, .failure(nil, _): true
-    case .failure(let code?, _): code != .intercepted && !code.kinds.contains(.unsent)
-    case .response: false
-    }
+    if method.isSafe || outcome.hasFailed(with: .intercepted) { return false }
+    if case .response = outcome { return false }
+    return outcome.mayHaveArrived
   }
 
   /// Whether an unsafe send has a response that is not an error.

@@ -34,15 +34,20 @@ import Testing
 
   private let reload = Request<String>.get("a").with(\.caching, .reload)
 
-  @Test func `a response does not replace that to a request which was sent later`() async throws {
-    let gate = TestGate()
-    let transport = server(gate)
-    let client = client(transport)
+  /// Sends a request whose response comes after that to a later one, and returns it.
+  private func overtaken(_ client: NetworkClient, _ gate: TestGate) async throws -> String {
     let slow = Task { try await client.send(Request<String>.get("a")) }
     await gate.waitForArrivals(1)
     #expect(try await client.send(reload) == "new")
     gate.open()
-    #expect(try await slow.value == "old")
+    return try await slow.value
+  }
+
+  @Test func `a response does not replace that to a request which was sent later`() async throws {
+    let gate = TestGate()
+    let transport = server(gate)
+    let client = client(transport)
+    #expect(try await overtaken(client, gate) == "old")
     #expect(try await client.send(Request<String>.get("a")) == "new")
     #expect(transport.sent.count == 2)
     #expect(refusals == [.changedMeanwhile])
@@ -63,13 +68,8 @@ import Testing
 
   @Test func `a response replaces that to a request which was sent earlier, and nothing is remembered`() async throws {
     let gate = TestGate()
-    let transport = server(gate)
-    let client = client(transport)
-    let slow = Task { try await client.send(Request<String>.get("a")) }
-    await gate.waitForArrivals(1)
-    #expect(try await client.send(reload) == "new")
-    gate.open()
-    _ = try await slow.value
+    let client = client(server(gate))
+    _ = try await overtaken(client, gate)
     #expect(try await client.send(reload) == "new")
     #expect(events.value.map(\.kind) == [.miss, .miss, .stored, .notStored, .miss, .stored])
   }

@@ -14,8 +14,10 @@ package final class SessionScopes: Sendable {
     var waiters: [UInt64: Waiter<Void>] = [:]
     var lastWaiter: UInt64 = 0
 
-    /// Drops the clients that are gone, and takes over what they may have left of users in files.
-    mutating func dropClients(leaving leftovers: ScopeLeftovers) {
+    /// Drops the clients that do not exist any more, which may have left data of users in files.
+    ///
+    /// - Parameter leftovers: Gets the removals of these data.
+    mutating func dropClients(addingTo leftovers: ScopeLeftovers) {
       clients.removeAll { client in
         guard client.endings == nil else { return false }
         leftovers.add(client.leftovers)
@@ -30,7 +32,7 @@ package final class SessionScopes: Sendable {
   @TaskLocal private static var tellings: [ObjectIdentifier: UInt64] = [:]
 
   private let state = Locked(State())
-  /// The data of users that clients left which are gone.
+  /// How to remove the data of users that clients kept which do not exist any more.
   private let leftovers = ScopeLeftovers()
 
   package init() {}
@@ -44,7 +46,7 @@ package final class SessionScopes: Sendable {
       for index in state.clients.indices where state.clients[index].id == id && state.clients[index].endings != nil {
         return
       }
-      state.dropClients(leaving: leftovers)
+      state.dropClients(addingTo: leftovers)
       state.clients.append(Client(id: id, endings: endings, leftovers: endings.leftovers))
     }
   }
@@ -52,7 +54,7 @@ package final class SessionScopes: Sendable {
   /// Tells the clients that an owner has ended, after those that ended before.
   package func end(_ scope: String) {
     state.withLock { state in
-      state.dropClients(leaving: leftovers)
+      state.dropClients(addingTo: leftovers)
       let clients = state.clients.map { (endings: $0.endings, leftovers: $0.leftovers) }
       guard !clients.isEmpty || !leftovers.isEmpty else { return }
       // At once, so that a response that arrives from now on for this owner is not stored.

@@ -132,15 +132,20 @@ import Testing
     return (outbox, store)
   }
 
-  @Test func `a user who is back after a removal that failed sends nothing of what was discarded`() async throws {
-    let (world, session, vfs) = (try OutboxWorld(), sessionInMemory(), FaultVFS())
-    let (outbox, store) = try await brokenOutbox(world, session, vfs)
+  /// Enqueues a ping of a user who then signs out, while the file cannot be written.
+  private func failToDiscard(_ outbox: Outbox, _ session: TokenSession, _ vfs: FaultVFS) async throws {
     var events = outbox.events().makeAsyncIterator()
     try await session.signIn(AccessToken("token"), as: "a")
     try await outbox.enqueue(Ping(number: 1))
     vfs.fail(at: 1, andAfter: true)
     try await session.signOut()
     #expect(await events.next()?.kind == .failed)
+  }
+
+  @Test func `a user who is back after a removal that failed sends nothing of what was discarded`() async throws {
+    let (world, session, vfs) = (try OutboxWorld(), sessionInMemory(), FaultVFS())
+    let (outbox, store) = try await brokenOutbox(world, session, vfs)
+    try await failToDiscard(outbox, session, vfs)
     try await session.signIn(AccessToken("token"), as: "a")
     await #expect(throws: SQLiteError.self) { try await outbox.enqueue(Ping(number: 2)) }
     #expect(try await store.read { try outbox.waiting(Ping.self, in: $0).count } == 0)
@@ -155,12 +160,7 @@ import Testing
   @Test func `a removal that failed is repeated while the outbox sends`() async throws {
     let (world, session, vfs) = (try OutboxWorld(), sessionInMemory(), FaultVFS())
     let (outbox, store) = try await brokenOutbox(world, session, vfs)
-    var events = outbox.events().makeAsyncIterator()
-    try await session.signIn(AccessToken("token"), as: "a")
-    try await outbox.enqueue(Ping(number: 1))
-    vfs.fail(at: 1, andAfter: true)
-    try await session.signOut()
-    #expect(await events.next()?.kind == .failed)
+    try await failToDiscard(outbox, session, vfs)
     #expect(vfs.heal())
     outbox.start()
     await world.letTimePass {

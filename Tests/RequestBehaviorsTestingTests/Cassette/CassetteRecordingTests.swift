@@ -92,15 +92,20 @@ import Testing
     _ = try? await sending.value
   }
 
-  @Test func `a send that is recorded again replaces the entry, although one before it was cancelled`() async throws {
+  /// Records `slow`, and then anew a send of `slow` that is cancelled and one of a path.
+  private func recordAgain(sending path: String) async throws {
     let old = MockTransport()
     old.on(.get).respond(text: "old")
     try await bench.record(over: old) { client in _ = try await client.send(Request<String>.get("slow")) }
     let gate = TestGate()
     try await bench.record(over: stalling("new", gate)) { client in
       await sendAndCancel(client, gate)
-      _ = try await client.send(Request<String>.get("slow"))
+      _ = try await client.send(Request<String>.get("\(path)"))
     }
+  }
+
+  @Test func `a send that is recorded again replaces the entry, although one before it was cancelled`() async throws {
+    try await recordAgain(sending: "slow")
     let playing = try bench.cassette(.replay)
     #expect(try await bench.client(playing).send(Request<String>.get("slow")) == "new")
     try playing.verify()
@@ -121,14 +126,7 @@ import Testing
   }
 
   @Test func `an entry stays whose only send was cancelled`() async throws {
-    let old = MockTransport()
-    old.on(.get).respond(text: "old")
-    try await bench.record(over: old) { client in _ = try await client.send(Request<String>.get("slow")) }
-    let gate = TestGate()
-    try await bench.record(over: stalling("new", gate)) { client in
-      await sendAndCancel(client, gate)
-      _ = try await client.send(Request<String>.get("other"))
-    }
+    try await recordAgain(sending: "other")
     let playing = try bench.cassette(.replay)
     #expect(try await bench.client(playing).send(Request<String>.get("slow")) == "old")
     #expect(try await bench.client(playing).send(Request<String>.get("other")) == "new")

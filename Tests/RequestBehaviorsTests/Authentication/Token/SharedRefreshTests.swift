@@ -23,6 +23,16 @@ import Testing
     try await process().session.signIn(AccessToken("t0", lifetime: .seconds(3_600), refreshToken: "r0"))
   }
 
+  /// Begins a request that refreshes, in a process that was stopped, has lost the lock and may not read any more.
+  private func refreshStopped() async -> Task<Void, any Error> {
+    server.tokenGate.value = gate
+    let client = process().client
+    let task = Task { try await client.send(.get("a")) }
+    await gate.waitForArrivals(1)
+    place.isLost.value = true
+    return task
+  }
+
   private var spent: [String] { server.tokenRequests.compactMap { $0.formField("refresh_token") } }
 
   @Test func `a refresh waits for that of another process, and uses its token`() async throws {
@@ -139,12 +149,7 @@ import Testing
     async throws
   {
     try await signIn()
-    server.tokenGate.value = gate
-    let app = process()
-    let task = Task { try await app.client.send(.get("a")) }
-    await gate.waitForArrivals(1)
-    // The process was stopped, has lost the lock and may not read any more.
-    place.isLost.value = true
+    let task = await refreshStopped()
     place.token.value = other
     gate.open()
     #expect(try await fixture.error(task).code == .tokenUnavailable)
@@ -154,11 +159,7 @@ import Testing
   @Test func `a late token is stored where the place cannot be read and no other process has changed it`() async throws
   {
     try await signIn()
-    server.tokenGate.value = gate
-    let app = process()
-    let task = Task { try await app.client.send(.get("a")) }
-    await gate.waitForArrivals(1)
-    place.isLost.value = true
+    let task = await refreshStopped()
     gate.open()
     try await task.value
     #expect(place.token.value?.value == "t1")
