@@ -12,7 +12,8 @@
 /// The second send is authenticated, limited and signed separately. It draws from the ``RetryBudget`` of the retry
 /// behavior, or from this behavior's own if none is listed. A hedge cannot use the budget's reserve: with the default
 /// ratio, the window must hold at least five calls before one is hedged. If the client refuses the second send, for
-/// example because a circuit breaker is open, the first continues alone.
+/// example because a circuit breaker is open, the first continues alone. So it does where a redirect would remove the
+/// key of a request that is not idempotent: the other server could not tell the second send from another request.
 ///
 /// Second sends make an overloaded server slower. The behavior makes none while more than a tenth of the requests to
 /// the origin fail, while more than a fifth of them take unusually long, or while hedges lose more often than they win.
@@ -99,8 +100,10 @@ public struct HedgingBehavior: UniqueBehavior {
       defer { timer.cancel() }
       if let early = try? await waiter.value() { return early }
       guard !Task.isCancelled, takeHedge(request, after: delay, key, budget) else { return await first.result }
-      let second = CancellableTask<NetworkResponse>().begin(onThisThread: false) {
-        let outcome = await AttemptOutcome(of: request, next)
+      var hedge = request
+      hedge.options.isHedge = true
+      let second = CancellableTask<NetworkResponse>().begin(onThisThread: false) { [hedge] in
+        let outcome = await AttemptOutcome(of: hedge, next)
         if outcome.isAcceptable { first.cancel() }
         return try outcome.get()
       }

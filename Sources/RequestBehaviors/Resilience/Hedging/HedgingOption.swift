@@ -6,3 +6,16 @@ enum HedgingOption: RequestOption {
     value == nil ? nil : warning("hedging", isObeyedBy: HedgingBehavior.self, in: pipeline)
   }
 }
+
+private enum HedgeOption: RequestOption {
+  static let defaultValue = false
+  static let affectsResponse = false
+}
+
+extension RequestOptions {
+  /// Whether the request is the second send of a request that may still take effect.
+  var isHedge: Bool {
+    get { self[HedgeOption.self] }
+    set { self[HedgeOption.self] = newValue }
+  }
+}

@@ -114,6 +114,21 @@ import Testing
     #expect(keyed.sent[0].headers["Idempotency-Key"] == keyed.sent[1].headers["Idempotency-Key"])
   }
 
+  @Test func `a redirect that removes the key is followed once, however often the request was sent`() async throws {
+    let elsewhere = "https://elsewhere.example/x"
+    let transport = ClosureTransport(numbered: { number, request in
+      let isElsewhere = request.url.host() == "elsewhere.example"
+      try await request.call.clock.sleep(for: .seconds(isElsewhere ? 5 : number == 1 ? 3 : 1))
+      return NetworkResponse(
+        request: request, statusCode: isElsewhere ? 200 : 307, headers: ["Location": elsewhere])
+    })
+    let post = Request<NetworkResponse>.post("x").with(\.idempotencyKey, .generated)
+    let response = try await run(
+      hedged(transport), post, (2, .seconds(1)), (2, .seconds(1)), (1, .seconds(1)), (1, .seconds(5)))
+    #expect(response.statusCode == 200)
+    #expect(transport.sent.map { $0.url.host() } == ["api.example.com", "api.example.com", "elsewhere.example"])
+  }
+
   @Test func `retries and second sends draw from the same budget`() async throws {
     let budget = RetryBudget(ratio: 0.5, reserve: 0)
     for _ in 0..<2 { budget.noteCall(to: Origin(baseURL), at: .zero) }
