@@ -89,7 +89,7 @@ final class OutboxCore: Sendable {
   var present: Set<String?> {
     let (present, ended) = (OutboxScopes.present(members), endedOwners.keys)
     guard !ended.isEmpty else { return present }
-    return present.filter { scope in !ended.contains { OutboxScopes.contains($0, in: scope ?? "") } }
+    return present.filter { scope in !ended.contains { OutboxScopes.contains($0, in: scope) } }
   }
 
   /// The credentials that a request has with the client's options.

@@ -107,6 +107,14 @@ import Testing
     #expect(world.sent == ["POST /pings/2"])
   }
 
+  @Test(arguments: ["a\nb", "\nb", "a\r\nb", "a\u{1B}nb"])
+  func `what a user left is removed if the name of the user has a line break`(name: String) async throws {
+    let world = try OutboxWorld()
+    try await enqueue(1, by: name, sessionInMemory(), in: world)
+    try await enqueue(2, by: "b", sessionInMemory(), in: world)
+    #expect(try await world.count("SELECT count(*) FROM outbox_entry") == 1)
+  }
+
   @Test func `what a user left is in no file after a sign-out while the outbox is open`() async throws {
     let world = try OutboxWorld()
     _ = try await world.store.write { try $0.first("PRAGMA secure_delete=OFF", as: Int.self) }

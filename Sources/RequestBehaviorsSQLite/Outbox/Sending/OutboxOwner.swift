@@ -14,10 +14,11 @@ struct OutboxOwner: Sendable {
   ///   - members: The owners of calls when the entry is enqueued.
   /// - Returns: The text; `nil` for entries without an owner.
   static func sessions(of scope: String?, _ members: [CallOwners.Member]) -> String? {
-    scope?.split(separator: "\n").map { line in
-      let member = members.first { $0.isOfSession && $0.scope.map { $0 == line } ?? false }
-      return member?.credential.map { "=" + $0 } ?? ""
-    }.joined(separator: "\n")
+    guard let scope else { return nil }
+    return OutboxLines.join(
+      OutboxScopes.scopes(of: scope).map { scope in
+        members.first { $0.isOfSession && $0.scope == scope }?.credential.map { "=" + $0 } ?? ""
+      })
   }
 
   /// Returns whether a user of the owner has left: another one is signed in to the session, or the session is signed
@@ -42,14 +43,11 @@ struct OutboxOwner: Sendable {
   }
 
   /// Returns the scopes of sessions, each with the session's member of the client, if there is exactly one.
-  private func places(_ members: [CallOwners.Member]) -> [(scope: Substring, member: CallOwners.Member?)] {
-    let scopes = scope.split(separator: "\n")
-    let names = sessions?.split(separator: "\n", omittingEmptySubsequences: false) ?? []
-    // The numbers differ if the name of a session has a line break. Such an owner is one of which nothing is known.
-    guard names.count == scopes.count else { return [] }
-    return zip(scopes, names).compactMap { scope, name in
+  private func places(_ members: [CallOwners.Member]) -> [(scope: String, member: CallOwners.Member?)] {
+    guard let sessions else { return [] }
+    return zip(OutboxScopes.scopes(of: scope), OutboxLines.split(sessions)).compactMap { scope, name in
       guard name.first == "=" else { return nil }
-      let found = members.filter { $0.isOfSession && $0.credential.map { $0 == name.dropFirst() } ?? false }
+      let found = members.filter { $0.isOfSession && $0.credential == String(name.dropFirst()) }
       return (scope, found.count == 1 ? found[0] : nil)
     }
   }

@@ -39,7 +39,7 @@ final class OutboxPass: Sendable {
   /// Returns whether the owner of the call is the one that it must have.
   func permits(_ request: NetworkRequest) async -> Bool {
     guard !own.isEmpty else { return OutboxScopes.key(request.call.scopes) == scope }
-    var scopes = scope?.split(separator: "\n").map(String.init) ?? []
+    var scopes = OutboxScopes.scopes(of: scope)
     for entry in own where entry.credential?.applies(to: request) != false {
       if let scope = await entry.behavior.scope(for: request) { scopes.append(scope) }
     }

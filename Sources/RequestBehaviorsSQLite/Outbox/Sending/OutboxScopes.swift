@@ -4,13 +4,14 @@ import RequestBehaviors
 enum OutboxScopes {
   /// Returns the owner of a call with these scopes; nil if it has none.
   static func key(_ scopes: [String]) -> String? {
-    scopes.isEmpty ? nil : Set(scopes).sorted().joined(separator: "\n")
+    scopes.isEmpty ? nil : OutboxLines.join(Set(scopes).sorted())
   }
 
+  /// Returns the scopes of an owner; none for nil.
+  static func scopes(of key: String?) -> [String] { key.map(OutboxLines.split) ?? [] }
+
   /// Returns whether the scope is one of those of an owner.
-  static func contains(_ scope: String, in key: String) -> Bool {
-    key.split(separator: "\n").contains { $0 == scope }
-  }
+  static func contains(_ scope: String, in key: String?) -> Bool { scopes(of: key).contains(scope) }
 
   /// Returns the owner of requests that are enqueued now.
   ///
@@ -53,8 +54,7 @@ enum OutboxScopes {
   ) -> String? {
     do {
       let now = try key(of: members, for: requirement)
-      let scopes = now?.split(separator: "\n") ?? []
-      return scopes.allSatisfy { contains(String($0), in: stored ?? "") } ? now : stored
+      return Set(scopes(of: now)).isSubset(of: scopes(of: stored)) ? now : stored
     } catch {
       // A user whom the request needs has left, or is not known.
       return stored
@@ -77,7 +77,7 @@ enum OutboxScopes {
   /// The credentials of the app, which have no owner, are never among them.
   static func withheld(from stored: String?, _ members: [CallOwners.Member]) -> Set<String>? {
     guard stored == guest(members) || stored == anonymous(members) else { return nil }
-    let foreign = members.filter { $0.scope.map { !contains($0, in: stored ?? "") } ?? true }
+    let foreign = members.filter { $0.scope.map { !contains($0, in: stored) } ?? true }
     return Set(foreign.compactMap(\.credential))
   }
 
