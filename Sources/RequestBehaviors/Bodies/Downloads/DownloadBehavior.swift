@@ -91,7 +91,7 @@ struct DownloadBehavior: ResumingBehavior {
   /// Writes the rest of the body; the bytes before a failure stay in the file.
   func drain(_ response: NetworkResponse, from start: Int64, total: Int64?) async throws {
     var count = start
-    var pending = Data()
+    var pending: [UInt8] = []
     var isTooLong = false
     let body = response.body
     if case .stream(let stream) = body { response.request.call.waits?.endWithClient(stream) }
@@ -102,25 +102,29 @@ struct DownloadBehavior: ResumingBehavior {
           isTooLong = true
           throw NetworkError.downloadTooLarge(limit: limit)
         }
-        pending.append(chunk)
-        guard pending.count >= DownloadBehavior.partLength else { continue }
-        let part = pending
-        pending = Data()
-        try await file.write(part)
+        pending.append(contentsOf: chunk)
+        if pending.count >= DownloadBehavior.partLength { try await write(&pending) }
       }
       try Task.checkCancellation()
-      // `pending` is emptied first: after a failed write the `catch` must not write the same bytes again.
-      let part = pending
-      pending = Data()
-      try await file.write(part)
+      try await write(&pending)
       if let total, count != total { throw NetworkError.downloadLength(count, of: total) }
     } catch {
       if case .stream(let stream) = body { stream.cancel(throwing: error) }
-      try? await file.write(pending)
+      try? await write(&pending)
       // A file that is longer than the limit, or than the server announced, is not worth keeping.
       if isTooLong || total.map({ count > $0 }) == true { await file.discard() }
       throw described(error, response)
     }
+  }
+
+  /// Writes bytes, and empties them before that: after a failed write the same bytes are not written again.
+  private func write(_ pending: inout [UInt8]) async throws {
+    var part: [UInt8] = []
+    swap(&part, &pending)
+    try await file.write(part)
+    // New memory of this length would take longer to fill than the old.
+    part.removeAll(keepingCapacity: true)
+    swap(&part, &pending)
   }
 
   private func checkLimit(_ total: Int64?, _ response: NetworkResponse) throws {

@@ -130,12 +130,12 @@ final class DownloadFile: Sendable {
   }
 
   /// Writes bytes at the end.
-  func write(_ data: Data) async throws {
-    guard !data.isEmpty else { return }
+  func write(_ bytes: [UInt8]) async throws {
+    guard !bytes.isEmpty else { return }
     try await run("written") { [self] in
       try verifyOwner()
-      try file?.write(data, at: offset)
-      offset += Int64(data.count)
+      try file?.write(bytes, at: offset)
+      offset += Int64(bytes.count)
     }
   }
 

@@ -64,8 +64,8 @@ final class PartialFile {
   }
 
   /// Writes bytes at an offset, whatever the length of the file is.
-  func write(_ data: Data, at offset: Int64) throws {
-    try data.withUnsafeBytes { bytes in
+  func write(_ bytes: [UInt8], at offset: Int64) throws {
+    try bytes.withUnsafeBytes { bytes in
       var written = 0
       while written < bytes.count {
         let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
