@@ -96,9 +96,11 @@ extension CacheExchange {
       policy: cache.policy)
   }
 
-  /// Replaces the stored response by the updated one.
+  /// Replaces the stored response by the updated one, or removes it if the update forbids storing.
   func replace(_ stored: StoredResponse, by updated: StoredResponse, of fetch: CacheActivity.Fetch) async {
-    if updated.variant == stored.variant {
+    if Storability.isForbidden(updated.statusCode, updated.headers) {
+      await remove(stored)
+    } else if updated.variant == stored.variant {
       await perform { try await cache.store.update(stored, to: updated, for: key) }
     } else {
       await save(updated, of: fetch)

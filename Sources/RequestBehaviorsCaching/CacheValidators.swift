@@ -44,6 +44,8 @@ struct CacheValidators: Sendable, Hashable {
     if let theirs = other.etag {
       if !EntityTag.isWeak(theirs) { return etag == theirs }
       if let etag { return EntityTag.areWeaklyEqual(etag, theirs) }
+      // A tag that the stored response does not have was not asked for: only the date can show that they are the same.
+      return lastModified != nil && other.lastModified == lastModified
     }
     guard let theirs = other.lastModified, let lastModified else { return true }
     return theirs == lastModified

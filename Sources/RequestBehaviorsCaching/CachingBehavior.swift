@@ -95,7 +95,17 @@ public struct CachingBehavior: UniqueBehavior {
       return try await exchange.revalidate(stored)
     }
     let (key, call) = (exchange.validationKey, exchange.request.call)
-    switch try await activity.beginValidation(of: key, since: validationCount, for: call) {
+    let validation: CacheActivity.Validation
+    do {
+      validation = try await activity.beginValidation(of: key, since: validationCount, for: call)
+    } catch {
+      // A wait that the call's deadline ends is a failure of the server, as in the request that validates.
+      guard FetchedResponse.isServerFailure(error, call: call), let substitute = try exchange.standIn(stored) else {
+        throw error
+      }
+      return substitute
+    }
+    switch validation {
     case .own: return try await exchange.revalidateForAll(stored)
     case .ended: return try await run(exchange, next, hasWaited: true)
     case .abandoned, .missed: return try await run(exchange, next)

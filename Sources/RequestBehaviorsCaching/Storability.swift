@@ -28,19 +28,26 @@ enum Storability {
     }
     // A body without an end is not collected to be stored.
     if let type = MediaType(headers[.contentType] ?? ""), type.isEndless { return .endless }
-    // A server that sends `must-understand` adds `no-store` for caches that do not know `must-understand`.
-    let isUnderstood = CacheableStatus.isUnderstood(statusCode)
-    if control.contains("must-understand") {
-      if !isUnderstood { return .notUnderstood }
-    } else if control.contains("no-store") {
-      return .responseForbids
-    }
+    if let refusal = refusal(by: control, statusCode) { return refusal }
     let hasExplicitFreshness = control.contains("max-age") || headers.contains("Expires")
     if method == .post {
       guard hasExplicitFreshness, isLocated(headers, at: url) else { return .postWithoutLocation }
     }
     let isAllowed = hasExplicitFreshness || control.contains("public") || control.contains("private")
     return isAllowed || CacheableStatus.isHeuristicallyCacheable(statusCode) ? nil : .status
+  }
+
+  /// Whether the directives of a response forbid to store it.
+  static func isForbidden(_ statusCode: Int, _ headers: HeaderFields) -> Bool {
+    refusal(by: CacheControl(headers), statusCode) != nil
+  }
+
+  private static func refusal(by control: CacheControl, _ statusCode: Int) -> CacheRefusal? {
+    // A server that sends `must-understand` adds `no-store` for caches that do not know `must-understand`.
+    if control.contains("must-understand") {
+      return CacheableStatus.isUnderstood(statusCode) ? nil : .notUnderstood
+    }
+    return control.contains("no-store") ? .responseForbids : nil
   }
 
   /// Whether the response is the one that a GET of the URL would get (RFC 9110 §9.3.3).

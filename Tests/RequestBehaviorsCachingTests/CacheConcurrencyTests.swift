@@ -17,7 +17,7 @@ import Testing
 
     init(
       _ cacheControl: String, fails: Bool = false, status: Int = 304, failure: NetworkError.Code = .cannotConnect,
-      store: any CacheStore = MemoryCacheStore(), session: TokenSession? = nil
+      store: any CacheStore = MemoryCacheStore(), session: TokenSession? = nil, deadline: Duration? = nil
     ) {
       let (gate, clock, events) = (gate, clock, events)
       let fails = fails || failure != .cannotConnect
@@ -31,7 +31,9 @@ import Testing
         return NetworkResponse(request: request, statusCode: status, headers: headers)
       }
       let token = session.map { [.tokenAuth($0)] as [any RequestBehavior] } ?? []
-      var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [events, .caching(store)] + token)
+      let limit = deadline.map { [.deadline($0)] as [any RequestBehavior] } ?? []
+      var configuration = RequestConfiguration(
+        baseURL: baseURL, behaviors: [events, .caching(store)] + token + limit)
       configuration.clock = clock.requestClock
       client = NetworkClient(configuration: configuration, transport: transport)
     }
@@ -57,6 +59,23 @@ import Testing
     for task in tasks { sources[try await task.value, default: 0] += 1 }
     #expect(sources == [.revalidated: 1, .cache: 19])
     #expect(server.transport.sent.count == 2)
+  }
+
+  @Test func `a request whose deadline passes while another one validates gets the stale response`() async throws {
+    let server = Server("max-age=60, stale-if-error=600", deadline: .seconds(60))
+    _ = try await server.send()
+    server.clock.advance(by: .seconds(61))
+    let first = Task { try await server.send().source }
+    await server.gate.waitForArrivals(1)
+    let second = Task {
+      try await server.client.send(Request<NetworkResponse>.get("a").with(\.deadline, .seconds(10))).source
+    }
+    await server.events.waitFor(1, "waits")
+    await server.clock.waitForSleepers(2)
+    server.clock.advance(by: .seconds(11))
+    #expect(try await second.value == .stale)
+    server.gate.open()
+    #expect(try await first.value == .revalidated)
   }
 
   @Test func `a request that looked before a validation ended does not ask once more`() async throws {

@@ -168,6 +168,29 @@ import Testing
     #expect(fixture.store.count == 0)
   }
 
+  @Test(arguments: [Request<NetworkResponse>.get("a"), Request(.head, "a")])
+  func `a 304 or the response to a HEAD with no-store removes what is stored`(
+    request: Request<NetworkResponse>
+  ) async throws {
+    let fixture = CacheFixture([
+      Reply(headers: ["ETag": "\"a\"", "Cache-Control": "max-age=60", "Last-Modified": httpDate(-86_400 * 365)]),
+      Reply(headers: ["ETag": "\"a\"", "Cache-Control": "no-store"]),
+    ])
+    try await fixture.send()
+    fixture.wait(61)
+    try await fixture.send(request)
+    #expect(fixture.store.count == 0)
+    #expect(try await fixture.send().source == .network)
+  }
+
+  @Test func `a GET with content is neither stored nor answered from the cache`() async throws {
+    let fixture = CacheFixture([Reply(headers: fresh, body: "cats"), Reply(headers: fresh, body: "dogs")])
+    func search(_ text: String) -> Request<NetworkResponse> { Request(.get, "a", body: .json(text)) }
+    #expect(try await fixture.send(search("cats")).text == "cats")
+    #expect(try await fixture.send(search("dogs")).text == "dogs")
+    #expect(fixture.store.count == 0)
+  }
+
   @Test func `variants of a URL are stored beside each other, and a match replaces its own`() async throws {
     let fixture = CacheFixture([
       Reply(headers: ["Cache-Control": "max-age=60", "Vary": "Foo"], body: "1"),

@@ -30,7 +30,8 @@ import Testing
       (["Last-Modified": httpDate(-5)], ["ETag": "\"a\""], false),
       (["Last-Modified": httpDate(-5)], ["ETag": "W/\"a\"", "Last-Modified": httpDate(-5)], true),
       (["ETag": "\"a\"", "Last-Modified": httpDate(-5)], ["Last-Modified": httpDate(-5)], true),
-      (["ETag": "\"a\""], [:], true),
+      (["Last-Modified": httpDate(-5)], ["ETag": "W/\"a\""], false),
+      (["Cache-Control": "max-age=60"], ["ETag": "W/\"a\""], false), (["ETag": "\"a\""], [:], true),
     ] as [(HeaderFields, HeaderFields, Bool)])
   func `RFC 9111 §4.3.4: a 304 updates the stored response that has its validator, and no other`(
     stored: HeaderFields, notModified: HeaderFields, expected: Bool

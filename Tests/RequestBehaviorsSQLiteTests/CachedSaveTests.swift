@@ -113,6 +113,50 @@ import Testing
     #expect(try await test.artworks.map(\.title) == ["mine"])
   }
 
+  @Test func `content that was not saved is saved later, however many requests there were`() async throws {
+    let (test, count) = (try TestStore(), 1_100)
+    let transport = ClosureTransport { request in
+      let id = request.url.lastPathComponent
+      return NetworkResponse(
+        request: request, statusCode: 200,
+        headers: ["Content-Type": "application/json", "Cache-Control": "max-age=60"],
+        body: .data(Data(#"[{"id":\#(id),"title":"a","price":1.5}]"#.utf8)))
+    }
+    let saving = SaveBehavior.saveRecords([Artwork].self, into: "artwork", in: test.store, cached: .skip)
+    let client = NetworkClient(transport, [.caching(MemoryCacheStore()), saving])
+    await test.store.suspend()
+    for id in 1...count { _ = try? await client.send(.get("\(id)")) as NetworkResponse }
+    test.store.resume()
+    for id in 1...count { _ = try await client.send(.get("\(id)")) as NetworkResponse }
+    #expect(try await test.artworks.count == count)
+    #expect(transport.sent.count == count)
+  }
+
+  @Test func `a stale response that stands in for a late one is returned, though it can no longer be saved`() async throws
+  {
+    let (test, clock) = (try TestStore(), ManualClock())
+    let transport = ClosureTransport { request in
+      if request.headers.contains("If-None-Match") { try await request.call.clock.sleep(for: .seconds(3_600)) }
+      return NetworkResponse(
+        request: request, statusCode: 200,
+        headers: [
+          "Content-Type": "application/json", "ETag": "\"1\"", "Cache-Control": "max-age=60, stale-if-error=600",
+        ], body: .data(Data(#"[{"id":1,"title":"a","price":1.5}]"#.utf8)))
+    }
+    let client = NetworkClient(
+      transport, clock.requestClock,
+      [
+        .deadline(.seconds(10)), .saveRecords([Artwork].self, into: "artwork", in: test.store),
+        .caching(MemoryCacheStore()),
+      ])
+    _ = try await client.send(.get("a")) as NetworkResponse
+    clock.advance(by: .seconds(90))
+    let late = Task { try await client.send(.get("a")) as NetworkResponse }
+    await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(11))
+    #expect(try await late.value.source == .stale)
+  }
+
   @Test func `what the cache had before the store was opened is skipped`() async throws {
     let (test, cache) = (try TestStore(), MemoryCacheStore())
     func send(_ store: SQLiteStore) async throws {

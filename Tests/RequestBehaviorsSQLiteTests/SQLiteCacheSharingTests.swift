@@ -96,6 +96,25 @@ import Testing
     #expect(try await client.send(Request<String>.get("a")) == "2")
   }
 
+  @Test func `a reset while another process has the file locked leaves nothing for the next launch`() async throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteCacheStore(
+      path: folder.file(), capacity: 1 << 20, maximumBodySize: nil, clock: .system,
+      configuration: SQLiteConfiguration(busyTimeout: .zero))
+    let transport = ClosureTransport(200, "old", headers: ["Cache-Control": "max-age=600"])
+    let client = client(store, transport)
+    _ = try await client.send(.get("a")) as NetworkResponse
+    let (other, held) = (try SQLiteStore(path: folder.file()), HeldWork())
+    let writing = Task { try await other.write { _ in held.hold() } }
+    await held.isHeld()
+    await client.reset()
+    #expect(try await SQLiteCacheStore(path: folder.file()).entries(limit: 9).isEmpty)
+    held.letGo()
+    _ = try? await writing.value
+    #expect(try await SQLiteCacheStore(path: folder.file()).entries(limit: 9).isEmpty)
+    #expect(try await client.send(Request<NetworkResponse>.get("a")).source == .network)
+  }
+
   @Test func `a write that is cancelled makes its URL invalid in the file`() async throws {
     let folder = try TemporaryFolder()
     let store = try SQLiteCacheStore(path: folder.file())

@@ -59,6 +59,11 @@ public struct SaveBehavior: RequestBehavior {
     defer { overlap?.end() }
     let received = try await next(request)
     guard isToBeSaved(received, key) else { return received }
+    if received.source == .stale, request.call.isLate {
+      // The cache lets it stand in for a server that is late. A save in the cancelled task would fail the call.
+      request.call.record("not saved: the deadline has passed", from: "SaveBehavior", kind: .persistence)
+      return received
+    }
     var response = try await received.buffered()
     do {
       let counts = try await save(&response, request.call, response.isFromServer ? overlap : nil)

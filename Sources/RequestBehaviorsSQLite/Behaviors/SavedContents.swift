@@ -10,7 +10,13 @@ final class SavedContents: Sendable {
     case unsaved
   }
 
-  private let contents = Locked<[SaveKey: Content]>([:])
+  private struct Memory: Sendable {
+    var contents: [SaveKey: Content] = [:]
+    /// Whether contents of requests that are not among these were forgotten.
+    var hasForgotten = false
+  }
+
+  private let memory = Locked(Memory())
 
   /// The most requests that are remembered.
   private static let limit = 1_000
@@ -18,13 +24,16 @@ final class SavedContents: Sendable {
   /// Tells whether a content that a cache had is saved.
   ///
   /// The first one of a request counts as saved: it may come from an earlier run, and its rows may have changed since.
+  /// If there were too many requests to remember, the content of one that is not remembered counts as not saved.
   ///
   /// - Parameters:
   ///   - date: When the cache stored the content.
   ///   - key: The request and the save.
   /// - Returns: Whether it is saved.
   func has(storedAt date: Date, _ key: SaveKey) -> Bool {
-    if let content = contents.withLock({ $0[key] }) { return content == .saved(storedAt: date) }
+    let (content, hasForgotten) = memory.withLock { ($0.contents[key], $0.hasForgotten) }
+    if let content { return content == .saved(storedAt: date) }
+    if hasForgotten { return false }
     note(.saved(storedAt: date), key)
     return true
   }
@@ -36,9 +45,11 @@ final class SavedContents: Sendable {
   func noteUnsaved(_ key: SaveKey) { note(.unsaved, key) }
 
   private func note(_ content: Content, _ key: SaveKey) {
-    contents.withLock { contents in
-      if contents.count == Self.limit, contents[key] == nil { contents = [:] }
-      contents[key] = content
+    memory.withLock { memory in
+      if memory.contents.count == Self.limit, memory.contents[key] == nil {
+        memory = Memory(hasForgotten: true)
+      }
+      memory.contents[key] = content
     }
   }
 }

@@ -87,7 +87,17 @@ extension SQLiteCacheStore {
   }
 
   /// Removes everything, leaves nothing of it in the file, and counts the removal.
-  public func removeAll() async throws { try await writeAlways(erases: true) { try $0.remove(.everything) } }
+  ///
+  /// If the disk is full, or another process keeps the file locked, the file is replaced by an empty one.
+  public func removeAll() async throws {
+    do {
+      try await writeAlways(erases: true) { try $0.remove(.everything) }
+    } catch let error as SQLiteError where [.full, .busy, .io].contains(error.code) {
+      // To remove a file takes neither room nor a lock. What stays in it would be used after the next launch.
+      _ = try replace(state.withLock { $0.current })
+      try await writeAlways(erases: true) { try $0.remove(.everything) }
+    }
+  }
 
   private func writeAlways(
     erases: Bool = false, _ body: @escaping @Sendable (CacheChange) throws -> Void
