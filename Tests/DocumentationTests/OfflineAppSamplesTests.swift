@@ -157,7 +157,8 @@ final class ErrandList: Sendable {
 
   func help() async throws -> String {
     try await client.send(
-      Request<String>.get("help").with(\.caching, .preferStale))
+      Request<String>.get("help")
+        .with(\.staleIfError, .seconds(30 * 86_400)))
   }
 }
 

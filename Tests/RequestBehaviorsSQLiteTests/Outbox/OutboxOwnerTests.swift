@@ -217,6 +217,34 @@ import Testing
     #expect(try await world.states == [0])
   }
 
+  @Test(arguments: [nil, "b"])
+  func `a delivery saves nothing after its user has signed out, and is made again for the same user`(
+    next: String?
+  ) async throws {
+    let session = session
+    let count = Shared(0)
+    let world = try OutboxWorld { request in
+      if count.next() == 1 {
+        if let next { try await session.signIn(AccessToken("token-\(next)"), as: next) }
+        if next == nil { try await session.signOut() }
+      }
+      return (200, #"{"id": 7}"#)
+    }
+    let outbox = try await outbox(world)
+    try await signIn("a")
+    let note = Note(id: UUID(), text: "mine")
+    try await world.store.write { try $0.save(note, into: "note") }
+    try await outbox.enqueue(CreateNote(note: note))
+    try await outbox.drain()
+    #expect(try await world.count("SELECT count(*) FROM note WHERE serverID = 7") == 0)
+    #expect(try await world.states == [0])
+    try await signIn("a")
+    #expect(try await outbox.drain().isEmpty)
+    #expect(try await world.count("SELECT count(*) FROM note WHERE serverID = 7") == 1)
+    #expect(world.mock.sent.count == 2)
+    #expect(Set(world.mock.sent.map { $0.headers["Idempotency-Key"] }).count == 1)
+  }
+
   @Test func `nothing goes out under another's token while two users take turns`() async throws {
     let world = try OutboxWorld()
     let outbox = try await outbox(world)

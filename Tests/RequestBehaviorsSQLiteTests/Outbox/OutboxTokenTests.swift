@@ -155,4 +155,21 @@ import Testing
     isRefused.value = false
     #expect(try await outbox.drain().isEmpty)
   }
+
+  @Test func `an entry without a user is a dead letter if its credential is refused for longer than the patience`()
+    async throws
+  {
+    let world = try OutboxWorld { _ in (401, "") }
+    let outbox = try await world.outbox(world.client([.bearer("revoked")]))
+    try await outbox.enqueue(Ping(number: 1))
+    for _ in 1...2 {
+      try await outbox.drain()
+      #expect(try await world.states == [0])
+      world.clock.advance(by: .seconds(4 * 86_400))
+    }
+    try await outbox.drain()
+    let states = try await outbox.deadLetters().map(\.state)
+    guard case .dead(let failure) = states.first else { return #expect(Bool(false), "it is \(states)") }
+    #expect(failure.statusCode == 401)
+  }
 }

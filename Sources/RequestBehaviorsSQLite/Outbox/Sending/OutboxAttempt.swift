@@ -6,8 +6,11 @@ struct OutboxAttempt: Sendable {
   /// How it ended, with the response of a delivery and the operation that it is for.
   struct Ending: Sendable {
     var outcome: OutboxOutcome
-    var delivery: (operation: any OutboxOperation, response: NetworkResponse)?
+    var delivery: Delivery?
   }
+
+  /// The response of a delivery and the operation that it is for.
+  typealias Delivery = (operation: any OutboxOperation, response: NetworkResponse)
 
   let core: OutboxCore
   let row: OutboxRow

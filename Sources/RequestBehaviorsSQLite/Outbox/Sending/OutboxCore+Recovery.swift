@@ -50,15 +50,15 @@ extension OutboxCore {
   /// Makes dead letters of the waiting entries of an owner.
   func bury(_ scope: String) async throws {
     let failure = OutboxFailure(.signedOut, message: "its user has signed out and does not come back")
-    var isDone = false
-    // In parts, so that other writes need not wait for all of them.
-    while !isDone {
-      let events = try await store.write(durability: .full) { db in
-        try self.table(db).rows(where: "scope = \(scope) AND state IN (0,2)").prefix(100)
-          .map { try self.bury($0, failure, db) }
+    var last: Int64? = 0
+    // In parts, so that other writes need not wait for all of them. Each part begins after the one before.
+    while let after = last {
+      let (events, end) = try await store.write(durability: .full) { db in
+        let rows = try self.table(db).rows(where: "scope = \(scope) AND state IN (0,2) AND seq > \(after)", limit: 100)
+        return (try rows.map { try self.bury($0, failure, db) }, rows.count == 100 ? rows.last?.seq : nil)
       }
       tell(events)
-      isDone = events.count < 100
+      last = end
     }
   }
 }

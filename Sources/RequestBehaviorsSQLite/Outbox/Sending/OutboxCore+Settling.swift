@@ -29,8 +29,13 @@ extension OutboxCore {
     // Decoded outside the transaction, and after it is certain that the server has the request.
     let value = Result { try handler.value(delivery.response) }
     do {
-      let next = try await deliver(row, handler, delivery.operation, value, terms)
+      let next = try await deliver(row, handler, delivery, value, terms)
       return Settled(outcome: .delivered, next: next)
+    } catch is OwnerLeft {
+      // What the next user sees must not get rows of the one who left. The entry is sent again for its own user.
+      let outcome = OutboxOutcome.withoutUser("its user signed out before the response was saved", wasSent: true)
+      try await settle(row, outcome)
+      return Settled(outcome: outcome)
     } catch let unsaved as Unsaved {
       let outcome = OutboxOutcome.notSaved(Redactor.standard.redact(text: "\(unsaved.error)"))
       try await settle(row, outcome)
@@ -43,13 +48,19 @@ extension OutboxCore {
     var error: any Error
   }
 
+  /// The user of the call has left since the request was sent.
+  private struct OwnerLeft: Error {}
+
   /// Ends an entry that was delivered; returns the attempt at the entry that was claimed with that.
   private func deliver(
-    _ row: OutboxRow, _ handler: OutboxHandler, _ operation: any OutboxOperation,
+    _ row: OutboxRow, _ handler: OutboxHandler, _ delivery: OutboxAttempt.Delivery,
     _ value: Result<any Sendable, any Error>, _ terms: ClaimTerms?
   ) async throws -> OutboxAttempt? {
     let (now, remembered) = (now, settings.remembersDelivered.outboxTime)
+    let (owner, operation) = (delivery.response.request.call.owner, delivery.operation)
     let (claimed, made) = try await store.writeTogether(durability: .full) { db -> Claimed? in
+      // The check is in the transaction, so that removing rows after a sign-out removes every earlier one.
+      guard owner.isPresent else { throw OwnerLeft() }
       guard try self.table(db).deliver(row, now: now, remembered: remembered) else { return nil }
       if case .success(let value) = value {
         do {

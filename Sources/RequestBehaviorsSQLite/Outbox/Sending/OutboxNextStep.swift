@@ -50,7 +50,11 @@ enum OutboxNextStep: Sendable, Equatable {
     case .notReady: self = .again(again.waiting(until: now + Self.recheck, row))
     case .withoutUser(let text, let wasSent):
       let failure = OutboxFailure(.signedOut, message: text)
-      self = .again(again.waiting(until: now + Self.recheck, row, failure, wasSent: wasSent))
+      var next = again.waiting(until: now + Self.recheck, row, failure, wasSent: wasSent)
+      // No user of an entry without an owner can come back: the server refuses the app's own credential.
+      if wasSent, row.scope == nil { next.refusedSince = min(row.refusedSince ?? now, now) }
+      let isOver = next.refusedSince.map { row.scope == nil && now - $0 >= settings.patience.outboxTime } ?? false
+      self = isOver ? .dead(OutboxFailure(.refused, statusCode: 401, message: text)) : .again(next)
     case .nothing(let text, let wasSent), .withoutToken(let text, let wasSent):
       let failure = OutboxFailure(.lost, message: text)
       self = .pause(again.waiting(until: now, row, failure, wasSent: wasSent))

@@ -33,9 +33,12 @@ struct OutboxTable {
     return state.map { $0 <= StoredState.blocked } ?? false
   }
 
-  func rows(where condition: SQL) throws -> [OutboxRow] {
+  func rows(where condition: SQL, limit: Int? = nil) throws -> [OutboxRow] {
     try db.query(
-      "SELECT \(sql: OutboxRow.columns) FROM outbox_entry WHERE queue = \(queue) AND \(sql: condition) ORDER BY seq"
+      """
+      SELECT \(sql: OutboxRow.columns) FROM outbox_entry WHERE queue = \(queue) AND \(sql: condition)
+      ORDER BY seq LIMIT \(limit ?? -1)
+      """
     ) { try OutboxRow($0) }
   }
 
