@@ -39,6 +39,7 @@ struct SlowTransport {
 extension SlowTransport: Transport {
   func send(_ request: NetworkRequest) async throws -> NetworkResponse {
     try await request.call.clock.sleep(for: delay)
+    try request.call.verifySend(of: request)
     return try await inner.send(request)
   }
 
@@ -112,6 +113,23 @@ extension SlowTransport: Transport {
     await clock.waitForSleepers(1)
     clock.advance(by: .seconds(2))
     #expect(try await user.name == "Mona")
+  }
+
+  @Test func `a slow transport sends nothing of a user who has signed out meanwhile`() async throws {
+    let (inner, clock) = (InnerTransport(), ManualClock())
+    let session = TokenSession(source: .signInOnly)
+    try await session.signIn(AccessToken("token"))
+    var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [.tokenAuth(session)])
+    configuration.clock = clock.requestClock
+    let client = NetworkClient(
+      configuration: configuration, transport: SlowTransport(inner: inner, delay: .seconds(2)))
+    let call = Task { try await client.send(.get("me")) as NetworkResponse }
+    await clock.waitForSleepers(1)
+    try await session.signOut()
+    clock.advance(by: .seconds(2))
+    let error = await #expect(throws: NetworkError.self) { try await call.value }
+    #expect(error?.code == .signedOut)
+    #expect(!inner.calls.entries.contains("send"))
   }
 
   func body(

@@ -38,8 +38,17 @@ extension Call {
     withState { $0.sendChecks.append(SendCheck(run: check)) }
   }
 
-  /// Runs the checks that behaviors added.
-  func check(_ request: NetworkRequest) throws {
+  /// Whether behaviors have added checks.
+  var hasSendChecks: Bool { withState { !$0.sendChecks.isEmpty } }
+
+  /// Runs the checks that behaviors added with ``addSendCheck(_:)``; the client does it right before the transport.
+  ///
+  /// A transport that waits before it sends, such as one that looks a server up, calls it again after the wait: the
+  /// user may have signed out meanwhile.
+  ///
+  /// - Parameter request: The request that is about to be sent.
+  /// - Throws: The error of the check that fails, such as `signedOut`.
+  public func verifySend(of request: NetworkRequest) throws {
     for check in withState({ $0.sendChecks }) { try check.run(request) }
   }
 

@@ -194,13 +194,14 @@ final class Chain: Sendable {
     if waits.isShutDown { throw NetworkError.clientShutDown() }
     var request = original
     withholdForeignSecrets(&request)
+    try request.verifyHedge()
     // No cache had a response, so none may come from the server either.
     if request.options.caching == .onlyIfCached { return .gatewayTimeout(to: request) }
     run.noteSecrets(addedByTransportTo: request)
     // Registered before the checks: a session that ends in between is either seen by a check or waits for this send.
     let handOver = run.call.beginHandOver()
     defer { handOver?.end() }
-    try run.call.check(request)
+    try run.call.verifySend(of: request)
     let number = try run.beginAttempt(request)
     request.attemptNumber = number
     for observer in attemptObservers { observer.attemptStarted(request) }

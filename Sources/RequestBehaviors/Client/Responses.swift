@@ -198,15 +198,17 @@ final class RequestsUnderWay<Value: Sendable>: Sendable {
   /// Sends a request, unless the time for all of them is over.
   func start(_ request: Request<Value>, _ index: Int) {
     if index == 0, let deadline { startTimer(deadline) }
-    if state.withLock({ $0.isLate }) { return finish(request, index, .failure(lateError)) }
-    // Under the lock, so that a task that ends at once finds its entry.
-    state.withLock { state in
+    // Under the lock, so that a task that ends at once finds its entry, and the end of the time finds the task.
+    let isLate = state.withLock { state in
+      guard !state.isLate else { return true }
       state.tasks[index] = Task { @concurrent in
         let result: Result<Response<Value>, any Error>
         do { result = .success(try await self.perform(request)) } catch { result = .failure(error) }
         self.finish(request, index, result)
       }
+      return false
     }
+    if isLate { finish(request, index, .failure(lateError)) }
   }
 
   /// Waits for an outcome; `nil` if no request is under way.

@@ -12,14 +12,15 @@
 /// The second send is authenticated, limited and signed separately. It draws from the ``RetryBudget`` of the retry
 /// behavior, or from this behavior's own if none is listed. A hedge cannot use the budget's reserve: with the default
 /// ratio, the window must hold at least five calls before one is hedged. If the client refuses the second send, for
-/// example because a circuit breaker is open, the first continues alone. So it does where a redirect would remove the
-/// key of a request that is not idempotent: the other server could not tell the second send from another request.
+/// example because a circuit breaker is open, the first continues alone. So it does where a redirect or another behavior
+/// removes the key of a request that is not idempotent: the server could not tell the second send from another request.
 ///
 /// Second sends make an overloaded server slower. The behavior makes none while more than a tenth of the requests to
 /// the origin fail, while more than a fifth of them take unusually long, or while hedges lose more often than they win.
 ///
 /// The first acceptable response wins. The behavior cancels the other send and waits for it to end. If neither response
-/// is acceptable, the outcome of the first send is the outcome.
+/// is acceptable, the outcome of the first send is the outcome, unless it is a 401 or a 409 that the second send may have
+/// caused, and the second failed in passing.
 ///
 /// The first send runs on the caller's thread until it first waits. If it computes for longer than the delay, the
 /// second send begins only then.
@@ -128,8 +129,9 @@ public struct HedgingBehavior: UniqueBehavior {
     if outcome.isAcceptable { second.cancel() }
     let other = await second.result
     guard !outcome.isAcceptable, other.isAcceptable else {
-      other.response?.body.cancel()
-      return outcome
+      let isOfHedge = outcome.mayBeCaused(by: other)
+      (isOfHedge ? outcome : other).response?.body.cancel()
+      return isOfHedge ? other : outcome
     }
     request.call.record("the second send won", from: "HedgingBehavior", kind: .hedge)
     history.signs(of: key) { $0.noteWin(at: request.call.clock.now()) }
@@ -158,6 +160,19 @@ public struct HedgingBehavior: UniqueBehavior {
 
 extension Result where Success == NetworkResponse, Failure == any Error {
   fileprivate var isAcceptable: Bool { response?.isAcceptable == true }
+
+  /// Whether another send of the request, which failed in passing, may have led to this response.
+  ///
+  /// It may have used the call's turn to refresh a token (401), or be under way with the same idempotency key (409).
+  fileprivate func mayBeCaused(by other: AttemptOutcome) -> Bool {
+    guard let response, response.statusCode == 401 || response.statusCode == 409 && response.request.hasIdempotencyKey
+    else { return false }
+    switch other {
+    case .success(let response): return StatusCodes.transient.contains(response.statusCode)
+    case .failure(let error as NetworkError): return error.isTransient && !error.isRefusedLocally
+    case .failure: return false
+    }
+  }
 
   /// Returns the outcome, or a cancellation if the task was cancelled: an earlier failure is not why the call ended.
   fileprivate func orCancelled() -> AttemptOutcome {

@@ -37,10 +37,6 @@ package enum Redirect {
     }
     if next.body != nil, next.origin != sent.origin, !policy.sendsBodyToOtherOrigins { return .stay }
     guard next.body?.isReplayable != false else { return .stay }
-    // The first send may be followed there, too, and the server could not tell the two from two requests.
-    if request.options.isHedge, !next.method.isIdempotent, !next.hasIdempotencyKey {
-      throw failure("a second send may not go on without its idempotency key", response)
-    }
     return .follow(next)
   }
 

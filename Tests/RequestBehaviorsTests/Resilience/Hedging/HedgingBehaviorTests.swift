@@ -129,6 +129,46 @@ import Testing
     #expect(transport.sent.map { $0.url.host() } == ["api.example.com", "api.example.com", "elsewhere.example"])
   }
 
+  @Test func `a behavior that moves a request away from its key sends it once, however often it was sent`() async throws
+  {
+    let mirror = "https://mirror.example/x"
+    let failover = ClosureBehavior("failover") { request, next in
+      let response = try await next(request)
+      return response.statusCode == 503 ? try await next(request.moved(to: mirror)) : response
+    }
+    let transport = ClosureTransport { request in
+      let isMirror = request.url.host() == "mirror.example"
+      try await request.call.clock.sleep(for: .seconds(isMirror ? 5 : 2))
+      return NetworkResponse(request: request, statusCode: isMirror ? 201 : 503)
+    }
+    let client = client(transport, .hedging(after: .seconds(1), budget: .unlimited), failover)
+    let post = Request<NetworkResponse>.post("x").with(\.idempotencyKey, .generated)
+    let response = try await run(
+      client, post, (2, .seconds(1)), (2, .seconds(1)), (2, .seconds(1)), (1, .seconds(4)))
+    #expect(response.statusCode == 201)
+    #expect(transport.sent.filter { $0.url.absoluteString == mirror }.count == 1)
+  }
+
+  @Test func `a 401 to the first send is not the outcome if the second one took the turn to refresh the token`()
+    async throws
+  {
+    let session = TokenSession(source: .closure { _ in AccessToken("new") })
+    try await session.signIn(AccessToken("old", refreshToken: "more"))
+    // The first send and the second, with the old token; the second once more; a retry.
+    let sends: [(Duration, Int)] = [(.seconds(3), 401), (.seconds(1), 401), (.seconds(3), 503), (.zero, 200)]
+    let transport = ClosureTransport(numbered: { number, request in
+      try await request.call.clock.sleep(for: sends[number - 1].0)
+      return NetworkResponse(request: request, statusCode: sends[number - 1].1)
+    })
+    let client = client(
+      transport, RetryBehavior(budget: .unlimited, random: { 0 }),
+      .hedging(after: .seconds(1), budget: .unlimited), .tokenAuth(session))
+    let response = try await run(
+      client, .get("x"), (2, .seconds(1)), (2, .seconds(1)), (2, .seconds(1)), (1, .seconds(2)))
+    #expect(response.statusCode == 200)
+    #expect(transport.sent.count == 4)
+  }
+
   @Test func `retries and second sends draw from the same budget`() async throws {
     let budget = RetryBudget(ratio: 0.5, reserve: 0)
     for _ in 0..<2 { budget.noteCall(to: Origin(baseURL), at: .zero) }
