@@ -53,7 +53,8 @@ public protocol TokenStore: AnyObject, Sendable {
   /// - Parameter work: The work, to be run once.
   /// - Throws: `CancellationError` when the task is cancelled while it waits, or the reason why there is no lock. The
   ///   session then sends nothing, and the requests that wait fail with
-  ///   ``NetworkError/Code-swift.struct/tokenStoreFailed``. Requests that have waited for
+  ///   ``NetworkError/Code-swift.struct/tokenStoreFailed``; but a session whose last token could not be saved refreshes
+  ///   without the lock. Requests that have waited for
   ///   ``TokenRefreshPolicy/timeout`` fail with ``NetworkError/Code-swift.struct/tokenUnavailable``.
   func withRefreshLock(_ work: @Sendable () async -> Void) async throws
 

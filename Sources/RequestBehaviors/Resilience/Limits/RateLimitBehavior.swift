@@ -124,14 +124,14 @@ extension RequestBehavior where Self == RateLimitBehavior {
   ///
   /// - Parameters:
   ///   - rate: The number of requests per second; at least one per day. An infinite rate is no limit.
-  ///   - burst: The number of requests that may go at once after a pause; at least one.
+  ///   - burst: The number of requests that may go at once after a pause; at least one, which is the default.
   ///   - queueLimit: The number of requests that may wait for each key; by default any number.
   ///   - refusals: The responses that refuse a request. A refusal with a delay pauses all requests to its origin.
   ///   - name: The name that tells two limits of one list apart; empty by default.
   ///   - key: Returns the key of the requests that are counted together; by default the origin.
   /// - Returns: The behavior.
   public static func rateLimit(
-    _ rate: Double, burst: Int, queueLimit: Int = .max, refusals: RefusalPolicy = .standard, name: String = "",
+    _ rate: Double, burst: Int = 1, queueLimit: Int = .max, refusals: RefusalPolicy = .standard, name: String = "",
     key: @escaping @Sendable (NetworkRequest) -> LimitKey? = LimitKey.byOrigin
   ) -> RateLimitBehavior {
     RateLimitBehavior(
