@@ -1,6 +1,14 @@
 extension Duration {
   /// The duration in seconds.
-  package var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+  package var inSeconds: Double {
+    let (seconds, attoseconds) = boundedComponents
+    return Double(seconds) + Double(attoseconds) * 1e-18
+  }
+
+  /// The components of the duration, or of the longest duration that has some.
+  private var boundedComponents: (seconds: Int64, attoseconds: Int64) {
+    min(max(self, .seconds(Int64.min)), .seconds(Int64.max)).components
+  }
 
   /// Creates a duration of so many seconds, at most 100 years: servers and clocks may give any number.
   package init(clamping seconds: Double) {
@@ -11,7 +19,7 @@ extension Duration {
   /// The duration in seconds with at most three decimal places, such as `1.25 s`.
   package var inWords: String {
     let milliseconds = (inSeconds * 1_000).rounded()
-    guard abs(milliseconds) < 1e15 else { return "\(components.seconds) s" }
+    guard abs(milliseconds) < 1e15 else { return "\(boundedComponents.seconds) s" }
     let (whole, rest) = Int(milliseconds).quotientAndRemainder(dividingBy: 1_000)
     guard rest != 0 else { return "\(whole) s" }
     var digits = String(String(1_000 + abs(rest)).dropFirst())

@@ -119,7 +119,15 @@ public struct RequestClock: Sendable {
     let clock = RequestClock(
       now: { reference.duration(to: .now) },
       date: { Date() },
-      sleep: { try await ContinuousClock().sleep(for: $0) }
+      sleep: { duration in
+        // A longer time than the system's clock can count to would end the process, so the wait has pieces of a day.
+        var rest = duration
+        while rest > .zero {
+          let piece = min(rest, .seconds(86_400))
+          try await ContinuousClock().sleep(for: piece)
+          rest -= piece
+        }
+      }
     )
     return clock.sharingTimer()
   }()

@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 @Suite(.limited) struct TimedActionsTests {
@@ -49,6 +50,19 @@ import Testing
       _ = clock.schedule(after: .milliseconds(20)) { [continuation] in continuation.yield(1) }
       var numbers = called.makeAsyncIterator()
       #expect(await numbers.next() == 1)
+    }
+  }
+
+  @Test func `a wait on the system's clock may be of any length`() async {
+    for duration in [Duration.seconds(Int64.max), .seconds(Int64.max) * 2] {
+      let gate = TestGate()
+      let task = Task {
+        gate.arrive()
+        try await RequestClock.system.sleep(for: duration)
+      }
+      await gate.waitForArrivals(1)
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
     }
   }
 }

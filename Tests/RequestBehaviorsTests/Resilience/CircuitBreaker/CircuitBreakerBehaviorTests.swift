@@ -167,4 +167,14 @@ import Testing
     #expect(transport.sent.count == 2)
     #expect(error.attempts.count == 2)
   }
+
+  @Test func `a break may be of any length`() async throws {
+    let breaker = CircuitBreaker(
+      CircuitPolicy(minimumRequests: 2, breakDuration: .seconds(Int64.max)), random: { 1 })
+    let client = NetworkClient(ClosureTransport(503), clock.requestClock, [.circuitBreaker(breaker)])
+    for _ in 0..<2 { _ = try await failure(client) }
+    let error = try await failure(client)
+    #expect(error.code == .circuitOpen)
+    #expect(error.message.contains("is sent for \(Int64.max) s"))
+  }
 }
