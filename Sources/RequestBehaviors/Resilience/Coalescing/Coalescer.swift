@@ -36,16 +36,19 @@ public final class Coalescer: Sendable {
     ///
     /// - Returns: Its number, from 1; `nil` if the flight has ended or was abandoned.
     func join(_ request: NetworkRequest, _ waiter: Waiter<Outcome>) -> Int? {
-      let url = key.url == nil ? request.url.normalizedText : nil
-      return state.withLock { state in
-        guard !state.isOver else { return nil }
-        if let url { state.urls.insert(url) }
-        return state.callers.add(request.call, waiter)
-      }
+      state.withLock { $0.isOver ? nil : $0.callers.add(request.call, waiter) }
     }
 
-    /// Whether a request for a URL has begun or joined the flight.
-    func serves(_ url: String) -> Bool { key.url.map { $0 == url } ?? state.withLock { $0.urls.contains(url) } }
+    /// The URLs of the requests that began or joined the flight, if the key has a name.
+    var urls: Set<String> { state.withLock { $0.urls } }
+
+    /// Records the URL of a request.
+    ///
+    /// - Returns: The URL; `nil` if it is recorded already.
+    func note(_ request: NetworkRequest) -> String? {
+      let url = request.url.normalizedText
+      return state.withLock { $0.urls.insert(url).inserted ? url : nil }
+    }
 
     /// Removes a caller whose task was cancelled, unless it is to wait for the end of the flight.
     ///
@@ -83,29 +86,78 @@ public final class Coalescer: Sendable {
     }
   }
 
-  private let flights = Locked<[SharingKey: Flight]>([:])
+  /// The flights that requests may join, by their keys and by their URLs.
+  private struct Flights: Sendable {
+    private(set) var byKey: [SharingKey: Flight] = [:]
+    /// The latest flight of each URL.
+    private var latest: [String: Flight] = [:]
+    /// The other flights of each URL: most URLs have one flight only.
+    private var others: [String: [ObjectIdentifier: Flight]] = [:]
+
+    mutating func insert(_ flight: Flight) {
+      if let old = byKey[flight.key] { remove(old) }
+      byKey[flight.key] = flight
+      if let url = flight.key.url { insert(flight, of: url) }
+    }
+
+    /// Records the URL of a request that began or joined a flight, if the flight's key has none.
+    mutating func note(_ request: NetworkRequest, of flight: Flight) {
+      if flight.key.url == nil, let url = flight.note(request) { insert(flight, of: url) }
+    }
+
+    private mutating func insert(_ flight: Flight, of url: String) {
+      guard let other = latest.updateValue(flight, forKey: url) else { return }
+      others[url, default: [:]][ObjectIdentifier(other)] = other
+    }
+
+    mutating func remove(_ flight: Flight) {
+      guard byKey[flight.key] === flight else { return }
+      byKey[flight.key] = nil
+      if let url = flight.key.url { return remove(flight, of: url) }
+      for url in flight.urls { remove(flight, of: url) }
+    }
+
+    private mutating func remove(_ flight: Flight, of url: String) {
+      if let place = latest.index(forKey: url), latest.values[place] === flight {
+        latest.remove(at: place)
+      } else if others[url]?.removeValue(forKey: ObjectIdentifier(flight)) != nil, others[url]?.isEmpty == true {
+        others[url] = nil
+      }
+    }
+
+    mutating func remove(url: String) {
+      if let flight = latest[url] { remove(flight) }
+      for flight in (others[url] ?? [:]).values { remove(flight) }
+    }
+  }
+
+  private let flights = Locked(Flights())
 
   /// Creates a coalescer without flights.
   public init() {}
 
   /// The number of requests in flight that others may join.
-  public var flightCount: Int { flights.withLock { $0.count } }
+  public var flightCount: Int { flights.withLock { $0.byKey.count } }
 
   /// Makes later requests start new flights.
   ///
   /// The current flights still end for their waiters.
-  public func reset() { flights.withLock { $0 = [:] } }
+  public func reset() { flights.withLock { $0 = Flights() } }
 
   /// Makes later requests for a URL start new flights, because the resource has changed.
   ///
   /// - Parameter url: The URL; its fragment does not matter.
   public func forget(_ url: URL) {
     let text = url.normalizedText
-    flights.withLock { $0 = $0.filter { !$0.value.serves(text) } }
+    flights.withLock { $0.remove(url: text) }
   }
 
   /// Makes later requests start new flights if their response would belong to an owner.
-  func forget(scope: String) { flights.withLock { $0 = $0.filter { !$0.key.scopes.contains(scope) } } }
+  func forget(scope: String) {
+    flights.withLock { flights in
+      for (key, flight) in flights.byKey where key.scopes.contains(scope) { flights.remove(flight) }
+    }
+  }
 
   /// Joins the flight of a key, or starts one.
   ///
@@ -119,10 +171,14 @@ public final class Coalescer: Sendable {
     _ key: SharingKey, _ request: NetworkRequest, _ waiter: Waiter<Outcome>, _ makePlace: () -> DetachedNext
   ) -> (flight: Flight, number: Int, isNew: Bool) {
     flights.withLock { flights in
-      if let flight = flights[key], let number = flight.join(request, waiter) { return (flight, number, false) }
+      if let flight = flights.byKey[key], let number = flight.join(request, waiter) {
+        flights.note(request, of: flight)
+        return (flight, number, false)
+      }
       let flight = Flight(key, makePlace())
       let number = flight.join(request, waiter) ?? 1
-      flights[key] = flight
+      flights.insert(flight)
+      flights.note(request, of: flight)
       return (flight, number, true)
     }
   }
@@ -149,7 +205,7 @@ public final class Coalescer: Sendable {
 
   /// Removes a flight, so that no request joins it any more.
   func remove(_ flight: Flight) {
-    flights.withLock { if $0[flight.key] === flight { $0[flight.key] = nil } }
+    flights.withLock { $0.remove(flight) }
   }
 }
 

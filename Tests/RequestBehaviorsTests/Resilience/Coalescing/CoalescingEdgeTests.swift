@@ -210,4 +210,50 @@ import Testing
     await ended.waitForArrivals(1)
     #expect(cancelled.value == 1)
   }
+
+  /// The processor time in which so many changes of other URLs look for flights, beside as many flights.
+  private func time(of count: Int) async throws -> Duration? {
+    let (gate, coalescer) = (TestGate(), Coalescer())
+    let client = NetworkClient(held([.get: gate]), [.coalescing(coalescer)])
+    let calls = (0..<count).map { number in Task { try await client.send(.get("\(number)")) } }
+    await gate.waitForArrivals(count)
+    let changed = (0..<count).compactMap { URL(string: "changed/\($0)", relativeTo: baseURL)?.absoluteURL }
+    let times = (1...3).map { _ in
+      let start = ThreadTime.now
+      for url in changed { coalescer.forget(url) }
+      return ThreadTime.now - start
+    }
+    #expect(coalescer.flightCount == count)
+    gate.open()
+    for call in calls { try await call.value }
+    return times.min()
+  }
+
+  @Test func `a change costs the same, however many other requests are in flight`() async throws {
+    let times = [try await time(of: 500), try await time(of: 2_000)]
+    // Four times as many take four times as long; sixteen times if each looked at all flights.
+    if let short = times[0], let long = times[1] { #expect(long < short * 8) }
+  }
+
+  @Test func `a change makes all flights of its URL unjoinable, whatever else they differ in`() async throws {
+    let gate = TestGate()
+    let client = NetworkClient(held([.get: gate]), [.coalescing(coalescer)])
+    var calls: [Task<Void, any Error>] = []
+    for number in 0..<3 {
+      calls.append(Task { try await client.send(.get("x").with(\.timeout, .seconds(10 + number))) })
+      calls.append(Task { try await client.send(.get("x").with(\.coalescing, .named("\(number)"))) })
+    }
+    let other = Task { try await client.send(.get("y")) }
+    await gate.waitForArrivals(7)
+    #expect(coalescer.flightCount == 7)
+    // One that has ended leaves the others in their places.
+    calls[0].cancel()
+    await #expect(throws: CancellationError.self) { try await calls[0].value }
+    #expect(coalescer.flightCount == 6)
+    try await client.send(.put("x"))
+    #expect(coalescer.flightCount == 1)
+    gate.open()
+    for call in calls.dropFirst() + [other] { try await call.value }
+    #expect(coalescer.flightCount == 0)
+  }
 }
