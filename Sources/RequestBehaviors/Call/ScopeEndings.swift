@@ -18,6 +18,8 @@ public final class ScopeEndings: Sendable {
 
   private struct State {
     var members: [Member] = []
+    /// The number of members at which those of clients that are gone are dropped.
+    var limit = 16
     var log = ScopeEndingLog()
   }
 
@@ -25,10 +27,14 @@ public final class ScopeEndings: Sendable {
   /// The data that the client and its variants keep of owners.
   public let leftovers = ScopeLeftovers()
 
-  /// Adds a client's list, and drops those of clients that are gone.
+  /// Adds a client's list.
   func add(_ chain: Chain) {
     state.withLock { state in
-      state.members.removeAll { $0.chain == nil }
+      if state.members.count >= state.limit {
+        state.members.removeAll { $0.chain == nil }
+        // Twice the number in use, so that a variant costs the same, however many there are.
+        state.limit = max(16, state.members.count * 2)
+      }
       state.members.append(Member(chain: chain))
     }
   }
@@ -62,14 +68,17 @@ public final class ScopeEndings: Sendable {
 
   /// Tells every behavior that an owner has ended, after ``note(_:)``.
   ///
-  /// Of the caches that share their stored responses (``ResponseCache/leftoverID``), one is told.
+  /// Of the caches that share their stored responses (``ResponseCache/leftoverID``), one is told. An object that
+  /// several variants list is told once.
   ///
   /// - Parameter scope: The value that ``RequestBehavior/scope(for:)`` returned while the user was signed in.
   public func tell(_ scope: String) async {
     var removed: Set<String> = []
+    var told: Set<ObjectIdentifier> = []
     for chain in state.withLock({ $0.members.compactMap(\.chain) }) {
       for entry in chain.pipeline.entries {
         if let cache = entry.behavior as? any ResponseCache, !removed.insert(cache.leftoverID).inserted { continue }
+        if let state = entry.behavior.stateIdentity, !told.insert(state).inserted { continue }
         await entry.behavior.scopeEnded(scope)
       }
     }
@@ -84,6 +93,14 @@ public final class ScopeEndings: Sendable {
   func hasEnded(_ scopes: [String], since count: UInt64) -> Bool {
     guard !scopes.isEmpty else { return false }
     return state.withLock { $0.log.hasEnded(scopes, since: count) }
+  }
+}
+
+extension RequestBehavior {
+  /// The identity of what the behavior keeps; `nil` for a value whose state is unknown.
+  fileprivate var stateIdentity: ObjectIdentifier? {
+    if let coalescing = self as? CoalescingBehavior { return ObjectIdentifier(coalescing.coalescer) }
+    return type(of: self) is AnyClass ? ObjectIdentifier(self as AnyObject) : nil
   }
 }
 

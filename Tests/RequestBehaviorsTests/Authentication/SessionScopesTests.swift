@@ -47,6 +47,38 @@ import Testing
     withExtendedLifetime(client) {}
   }
 
+  /// Counts how often it is told of the end of an owner.
+  private final class Counter: RequestBehavior {
+    let count = Box(0)
+
+    func scopeEnded(_ scope: String) async { count.update { $0 += 1 } }
+  }
+
+  @Test func `a behavior that many variants share is told of a sign-out once`() async throws {
+    fixture.answer(200)
+    let (alice, counter, other) = (try await fixture.alice(), Counter(), Counter())
+    let client = fixture.client(alice, counter)
+    let variants = (0..<50).map { _ in client.with { $0.behaviors.append(EmptyBehavior()) } }
+    let variant = client.with { $0.behaviors.append(other) }
+    try await client.send(.get("a"))
+    try await alice.signOut()
+    #expect(counter.count.value == 1)
+    #expect(other.count.value == 1)
+    withExtendedLifetime((variants, variant)) {}
+  }
+
+  @Test func `a variant costs the same, however many there are`() throws {
+    func time(of count: Int) -> Duration {
+      let client = NetworkClient(ClosureTransport())
+      let start = ThreadTime.now
+      let variants = (0..<count).map { _ in client.with { $0.behaviors.append(EmptyBehavior()) } }
+      return withExtendedLifetime(variants) { ThreadTime.now - start }
+    }
+    let times = [1_000, 4_000].map { count in (1...3).map { _ in time(of: count) }.min() }
+    // Four times as many take four times as long; sixteen times if each looked at all others.
+    if let short = times[0], let long = times[1] { #expect(long < short * 8) }
+  }
+
   @Test func `removals of data are kept for a limited number of owners, the latest`() async {
     let leftovers = ScopeLeftovers()
     let removed = Box<[String]>([])
