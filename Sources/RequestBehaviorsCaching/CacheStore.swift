@@ -8,6 +8,9 @@ public import RequestBehaviors
 /// has room, and removes them when it is told to. Its errors never fail a request: the cache then goes on as if nothing
 /// were stored.
 ///
+/// A session holds a store of your own until its users sign out, also when no client has it any more, so that their
+/// responses are removed then. It does not hold a ``MemoryCacheStore`` or the store in a SQLite file.
+///
 /// Several tasks call a store at the same time. A store that several behaviors or processes share gets the calls of
 /// all.
 ///

@@ -24,6 +24,8 @@ public struct CachingBehavior: UniqueBehavior {
   let activity: CacheActivity
   /// The name of the stored responses among the data that are removed when an owner ends.
   public let leftoverID: String
+  /// Returns the store, or another one over its responses, when the store may be gone; `nil` if the session holds it.
+  private let later: (@Sendable () async -> (any CacheStore)?)?
 
   /// Creates a cache.
   ///
@@ -40,7 +42,12 @@ public struct CachingBehavior: UniqueBehavior {
     activity = CacheActivity.shared(by: store)
     // The activity may end before the store does, and its identity may be that of another one then.
     let place = type(of: store) is AnyClass ? ObjectIdentifier(store as AnyObject) : ObjectIdentifier(activity)
-    leftoverID = "cache \(place)"
+    let released = store as? any ReleasedCacheStore
+    leftoverID = "cache \(place)\(released?.place ?? "")"
+    later = released.map { store in
+      let reopen = store.reopener
+      return { [weak store] in if let store { store } else { await reopen() } }
+    }
   }
 
   /// Returns a stored response if it may be used, or else the server's response, which is stored if it may be.
@@ -138,10 +145,9 @@ public struct CachingBehavior: UniqueBehavior {
     let owner = call.owner
     guard !owner.scopes.isEmpty, owner.isPresent, let leftovers = call.scopeEndings?.leftovers else { return }
     for scope in owner.scopes {
-      // If this store is gone, so are its responses.
-      if let memory = store as? MemoryCacheStore {
-        leftovers.add(leftoverID, of: scope) { [weak memory] in
-          if let memory { await CachingBehavior(memory).scopeEnded(scope) }
+      if let later {
+        leftovers.add(leftoverID, of: scope) {
+          if let store = await later() { await CachingBehavior(store).scopeEnded(scope) }
         }
       } else {
         leftovers.add(leftoverID, of: scope) { [self] in await scopeEnded(scope) }

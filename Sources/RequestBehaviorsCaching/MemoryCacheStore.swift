@@ -11,7 +11,7 @@ public import RequestBehaviors
 ///
 /// Its contents end with the process. Clients that share it share its responses; those of different users, and of
 /// different credentials, are kept apart all the same.
-public final class MemoryCacheStore: CacheStore {
+public final class MemoryCacheStore: CacheStore, ReleasedCacheStore {
   /// The most bytes that are stored, bodies and fields.
   public let capacity: Int
 
@@ -21,6 +21,8 @@ public final class MemoryCacheStore: CacheStore {
   /// Random bytes that are made with the store.
   public let digestKey: Data
 
+  package let place = ""
+  package let reopener: @Sendable () async -> (any CacheStore)? = { nil }
   private let contents: Locked<CacheContents>
 
   /// Creates an empty store.

@@ -119,6 +119,21 @@ public final class SQLiteCacheStore: CacheStore {
   }
 }
 
+// MARK: - Signing out
+
+extension SQLiteCacheStore: ReleasedCacheStore {
+  package var place: String { path }
+
+  package var reopener: @Sendable () async -> (any CacheStore)? {
+    { [path, capacity, maximumBodySize, clock] in
+      // Opening would make a new file.
+      guard FileManager.default.fileExists(atPath: path) else { return nil }
+      return try? await SQLiteCacheStore.open(
+        path: path, capacity: capacity, maximumBodySize: maximumBodySize, clock: clock)
+    }
+  }
+}
+
 // MARK: - Reading
 
 extension SQLiteCacheStore {

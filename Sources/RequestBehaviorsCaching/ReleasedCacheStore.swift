@@ -1,0 +1,10 @@
+/// A store that may be released before its users sign out: its responses end with it, or are found without it.
+///
+/// A session holds every other store until its users sign out.
+package protocol ReleasedCacheStore: AnyObject, CacheStore {
+  /// The path of the responses; empty if they end with the store.
+  var place: String { get }
+
+  /// A closure that opens the responses again when the store is gone. It returns `nil` if they are gone, too.
+  var reopener: @Sendable () async -> (any CacheStore)? { get }
+}

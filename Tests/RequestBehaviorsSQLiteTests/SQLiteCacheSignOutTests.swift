@@ -1,0 +1,50 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsCaching
+import RequestBehaviorsSQLite
+import TestSupport
+import Testing
+
+/// The stored responses of a user who signs out, where the store that stored them is gone.
+@Suite(.limited) struct SQLiteCacheSignOutTests {
+  private let folder: TemporaryFolder
+  private let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+  private let transport = ClosureTransport(200, "body", headers: ["Cache-Control": "max-age=60"])
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private struct Released {
+    weak var store: SQLiteCacheStore?
+  }
+
+  /// Stores a response of the user in a file, with a client and a store of its own.
+  private func fill(_ path: String) async throws -> Released {
+    let store = try SQLiteCacheStore(path: path)
+    try await NetworkClient(transport, [.tokenAuth(session), .caching(store)]).send(.get("a"))
+    #expect(try await store.entries(limit: 9).count == 1)
+    return Released(store: store)
+  }
+
+  @Test func `a store in a file does not outlive its client, and a sign-out empties the file all the same`()
+    async throws
+  {
+    try await session.signIn(AccessToken("t1"))
+    let paths = (0..<20).map { folder.file("\($0).sqlite") }
+    var released: [Released] = []
+    for path in paths { released.append(try await fill(path)) }
+    #expect(try await eventually { released.allSatisfy { $0.store == nil } })
+    // A file that is gone is not made anew.
+    try FileManager.default.removeItem(atPath: paths[0])
+    try await session.signOut()
+    #expect(!FileManager.default.fileExists(atPath: paths[0]))
+    for path in paths.dropFirst() { #expect(try await SQLiteCacheStore(path: path).entries(limit: 9).isEmpty) }
+  }
+
+  @Test func `a sign-out empties a file through the store that is still there`() async throws {
+    try await session.signIn(AccessToken("t1"))
+    let store = try SQLiteCacheStore(path: folder.file())
+    try await NetworkClient(transport, [.tokenAuth(session), .caching(store)]).send(.get("a"))
+    try await session.signOut()
+    #expect(try await store.entries(limit: 9).isEmpty)
+  }
+}
