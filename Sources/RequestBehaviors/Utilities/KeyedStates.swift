@@ -10,11 +10,12 @@ final class KeyedStates<Key: Hashable & Sendable, State: Sendable>: Sendable {
     /// The number of states above which idle ones are dropped.
     var limit = 256
 
-    mutating func forgetIdleStates(_ isIdle: (inout State) -> Bool) {
+    mutating func forgetIdleStates(_ isIdle: (Key, inout State) -> Bool) {
       (latestKey, latest) = (nil, nil)
       for key in Array(states.keys) {
         // A state with a second reference is in use and about to change.
-        if states[key]?.isOnlyReference == true, states[key]?.withLock(isIdle) == true { states[key] = nil }
+        guard states[key]?.isOnlyReference == true else { continue }
+        if states[key]?.withLock({ isIdle(key, &$0) }) == true { states[key] = nil }
       }
       // Twice the number of states in use, so that a program with many keys does not search all of them each time.
       limit = max(256, states.count * 2)
@@ -36,7 +37,7 @@ final class KeyedStates<Key: Hashable & Sendable, State: Sendable>: Sendable {
   ///   - isIdle: Returns whether a state is as good as new. It is called for all states when there are many, and must
   ///     not use the table.
   /// - Returns: The state; it belongs to the key as long as it is referenced.
-  func state(of key: Key, isIdle: (inout State) -> Bool) -> Locked<State> {
+  func state(of key: Key, isIdle: (Key, inout State) -> Bool) -> Locked<State> {
     table.withLock { table in
       if let latest = table.latest, table.latestKey == key { return latest }
       let state: Locked<State>

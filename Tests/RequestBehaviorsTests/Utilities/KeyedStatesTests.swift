@@ -7,7 +7,7 @@ import Testing
   private let counts = KeyedStates<Int, Int> { 0 }
 
   /// Adds one to the state of a key, where states of zero count as idle.
-  private func add(_ addend: Int, to key: Int) { counts.state(of: key) { $0 == 0 }.withLock { $0 += addend } }
+  private func add(_ addend: Int, to key: Int) { counts.state(of: key) { $1 == 0 }.withLock { $0 += addend } }
 
   @Test func `each key has a state of its own, which lasts`() {
     add(1, to: 1)
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func `a state that somebody holds is not forgotten, so that what is noted in it counts`() {
-    let held = counts.state(of: -1) { $0 == 0 }
+    let held = counts.state(of: -1) { $1 == 0 }
     for key in 0..<10_000 { add(0, to: key) }
     held.withLock { $0 = 7 }
     #expect(counts.knownState(of: -1)?.withLock { $0 } == 7)
@@ -44,7 +44,7 @@ import Testing
   @Test func `a program of many keys in use does not look at all of them for each`() {
     var looks = 0
     for key in 0..<10_000 {
-      counts.state(of: key) { _ in
+      counts.state(of: key) { _, _ in
         looks += 1
         return false
       }.withLock { $0 = 1 }

@@ -38,6 +38,8 @@ public struct Circuit: Sendable {
   private var latestSuccess: Duration?
   private var probeSuccesses = 0
   private var breaks = 0
+  /// The end of the latest break, or the time of the latest request after it.
+  private var lastAsked = Duration.zero
 
   /// Creates a closed circuit.
   public init(_ policy: CircuitPolicy = CircuitPolicy()) {
@@ -63,6 +65,7 @@ public struct Circuit: Sendable {
       enter(.halfOpen)
     case .halfOpen, .closed: break
     }
+    lastAsked = now
     // A probe that never ends must not keep the circuit half open forever.
     probes = probes.filter { $0.value.end > now }
     let places = probes.values.map { min($0.start + policy.probeInterval, $0.end) }.filter { $0 > now }
@@ -90,9 +93,13 @@ public struct Circuit: Sendable {
     }
   }
 
-  /// Whether the circuit is in its initial state: closed, with no counts and no breaks.
+  /// Whether the circuit is as good as new: its counts have all expired, or it was open and nothing was sent for long.
   mutating func isBlank(at now: Duration) -> Bool {
-    state == .closed && breaks == 0 && successes.count(at: now) + failures.count(at: now) == 0
+    switch state {
+    case .closed: breaks == 0 && successes.count(at: now) + failures.count(at: now) == 0
+    case .open, .halfOpen: now >= lastAsked + policy.longestBreak + policy.window
+    case .isolated: false
+    }
   }
 
   /// Refuses all requests until ``close()``.
@@ -146,6 +153,7 @@ public struct Circuit: Sendable {
     let end = (start ?? now) + length + Duration(clamping: length.inSeconds * 0.1 * share)
     // If the circuit is half open and the break would be over already, the next probe may go.
     guard end > now || state != .halfOpen else { return }
+    lastAsked = end
     enter(.open(until: end))
   }
 

@@ -11,6 +11,9 @@
 /// }
 /// ```
 ///
+/// A circuit that was open, and to which no request has come for the longest break and the window, may be closed, so
+/// that the breaker does not remember every server for ever.
+///
 /// Behaviors, clients and per-request copies that use the same breaker share its state.
 public final class CircuitBreaker: Sendable {
   /// A change of a key's state.
@@ -99,10 +102,15 @@ public final class CircuitBreaker: Sendable {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - now: The time, used to drop circuits whose counts have all expired.
+  ///   - now: The time, used to drop circuits that are as good as new.
   /// - Returns: The circuit. It remains the key's circuit as long as it is held.
   func circuit(of key: LimitKey, at now: @autoclosure () -> Duration = .zero) -> KeyedCircuit {
-    KeyedCircuit(key: key, circuit: circuits.state(of: key) { $0.isBlank(at: now()) })
+    let circuit = circuits.state(of: key) { key, circuit in
+      guard circuit.isBlank(at: now()) else { return false }
+      if circuit.state != .closed { tell(Change(key: key, state: .closed)) }
+      return true
+    }
+    return KeyedCircuit(key: key, circuit: circuit)
   }
 
   func admit(_ circuit: KeyedCircuit, at now: @autoclosure () -> Duration, lease: Duration?) -> Circuit.Admission {
@@ -120,11 +128,16 @@ public final class CircuitBreaker: Sendable {
       let before = circuit.state
       let result = change(&circuit)
       guard circuit.state != before else { return result }
-      // Changes are sent under the lock, so that subscribers get them in order. The subscribers' own code runs
-      // elsewhere.
-      let change = Change(key: keyed.key, state: circuit.state)
-      for subscriber in subscribers.withLock({ $0.inOrder }) { subscriber.yield(change) }
+      tell(Change(key: keyed.key, state: circuit.state))
       return result
     }
+  }
+
+  /// Sends a change to the subscribers.
+  ///
+  /// It is called under the circuit's lock, so that subscribers get changes in order. The subscribers' own code runs
+  /// elsewhere.
+  private func tell(_ change: Change) {
+    for subscriber in subscribers.withLock({ $0.inOrder }) { subscriber.yield(change) }
   }
 }

@@ -101,7 +101,7 @@ public final class ConcurrencyLimiter: Sendable {
 
   /// Asks for a permit.
   func enter(_ key: LimitKey, _ priority: RequestPriority) -> Entry {
-    let lane = lanes.state(of: key) { $0.permits.isIdle }
+    let lane = lanes.state(of: key) { $1.permits.isIdle }
     return lane.withLock { state in
       if state.permits.take(upTo: limit) { return .go(Permit(lane: lane, generation: state.generation)) }
       guard state.permits.waiting.count < queueLimit else { return .refused }

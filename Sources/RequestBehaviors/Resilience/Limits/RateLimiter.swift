@@ -80,7 +80,7 @@ public final class RateLimiter: Sendable {
 
   /// Returns the state of a key.
   func lane(of key: LimitKey, at now: Duration) -> Locked<Lane> {
-    lanes.state(of: key) { $0.queue.isEmpty && $0.bucket.isIdle(at: now) }
+    lanes.state(of: key) { $1.queue.isEmpty && $1.bucket.isIdle(at: now) }
   }
 
   /// Takes a permit if there is one and no request waits.

@@ -137,6 +137,6 @@ public final class RetryBudget: Sendable {
   public func reset() { counts.removeAll() }
 
   private func change<Result>(_ origin: Origin?, _ now: Duration, _ change: (inout Counts) -> Result) -> Result {
-    counts.state(of: origin) { $0.isIdle(at: now) }.withLock(change)
+    counts.state(of: origin) { $1.isIdle(at: now) }.withLock(change)
   }
 }

@@ -177,4 +177,29 @@ import Testing
     #expect(error.code == .circuitOpen)
     #expect(error.message.contains("is sent for \(Int64.max) s"))
   }
+
+  @Test func `the circuit of a server that died and is asked no more is closed and forgotten`() async throws {
+    let code = Box(NetworkError.Code.cannotConnect)
+    let broken = client(ClosureTransport { _ in throw NetworkError(code.value, "") })
+    let working = client(ClosureTransport(200))
+    func urls(_ name: String, _ count: Int) -> [URL] {
+      (0..<count).compactMap { URL(string: "https://\(name)\($0).example/") }
+    }
+    let dead = urls("dead", 300)
+    func openCount() -> Int {
+      dead.compactMap { LimitKey.byOrigin(NetworkRequest(url: $0)) }.count { breaker.state(of: $0) != .closed }
+    }
+    for url in dead { for _ in 0..<2 { _ = try await failure(broken, .get(url: url)) } }
+    // Some are half open, and no probe is under way.
+    clock.advance(by: .seconds(6))
+    code.value = .intercepted
+    for url in dead.prefix(150) { _ = try await failure(broken, .get(url: url)) }
+    let changes = breaker.changes
+    for (name, openCountThen) in [("early", 300), ("late", 0)] {
+      for url in urls(name, 700) { try await working.send(.get(url: url)) }
+      #expect(openCount() == openCountThen)
+      clock.advance(by: .seconds(3_600))
+    }
+    #expect(await changes.first { _ in true }?.state == .closed)
+  }
 }
