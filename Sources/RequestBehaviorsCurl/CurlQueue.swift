@@ -38,9 +38,19 @@
       mutating func removeFirst() -> Item? { remove(head) }
     }
 
+    /// The first waiting item of a host.
+    private struct Place: Comparable {
+      let turn: Int
+      let origin: Origin?
+
+      static func < (first: Place, second: Place) -> Bool { first.turn < second.turn }
+    }
+
     private let limit: Int
     private let total: Int
     private var hosts: [Origin?: Host] = [:]
+    /// The first items of hosts that may have more, if there is a total limit, and some places that are out of date.
+    private var places = Heap<Place>()
     private var turn = 0
     private var waitingCount = 0
     /// The number of items that libcurl has.
@@ -67,13 +77,17 @@
       }
       turn += 1
       waitingCount += 1
-      return hosts[origin, default: Host()].append(item, turn: turn)
+      let number = hosts[origin, default: Host()].append(item, turn: turn)
+      if hosts[origin]?.first?.turn == turn { notePlace(of: origin) }
+      return number
     }
 
     /// Removes a waiting item by its number.
     package mutating func remove(_ number: Int, of origin: Origin?) {
+      let first = hosts[origin]?.first?.turn
       guard hosts[origin]?.remove(number) != nil else { return }
       waitingCount -= 1
+      if hosts[origin]?.first?.turn != first { notePlace(of: origin) }
       dropIfUnused(origin)
     }
 
@@ -85,25 +99,41 @@
       guard hosts[origin] != nil else { return nil }
       hosts[origin]?.count -= 1
       count -= 1
+      // Its first item could not go while it had as many as it may.
+      if hosts[origin]?.count == limit - 1 { notePlace(of: origin) }
       defer { dropIfUnused(origin) }
       guard waitingCount > 0, let next = nextOrigin(after: origin), let item = hosts[next]?.removeFirst() else {
         return nil
       }
       hosts[next]?.count += 1
+      notePlace(of: next)
       count += 1
       waitingCount -= 1
       return item
     }
 
     /// Returns the origin of the item that may go next.
-    private func nextOrigin(after origin: Origin?) -> Origin?? {
+    private mutating func nextOrigin(after origin: Origin?) -> Origin?? {
       // Items of other hosts wait for this release only if there is a total limit.
       guard total < .max else { return hosts[origin]?.first == nil ? nil : .some(origin) }
-      let ready = hosts.lazy.filter { $0.value.count < limit }.compactMap { host in
-        host.value.first.map { (turn: $0.turn, origin: host.key) }
+      while let place = places.removeFirst() {
+        if CurlQueue.isCurrent(place, hosts, limit) { return .some(place.origin) }
       }
-      guard let next = ready.min(by: { $0.turn < $1.turn }) else { return nil }
-      return .some(next.origin)
+      return nil
+    }
+
+    /// Notes the first item of a host, if the host may have it and there is a total limit.
+    private mutating func notePlace(of origin: Origin?) {
+      guard total < .max, let host = hosts[origin], host.count < limit, let first = host.first else { return }
+      places.insert(Place(turn: first.turn, origin: origin))
+      guard places.count > 2 * hosts.count + 64 else { return }
+      let (hosts, limit) = (hosts, limit)
+      places.removeAll { !CurlQueue.isCurrent($0, hosts, limit) }
+    }
+
+    private static func isCurrent(_ place: Place, _ hosts: [Origin?: Host], _ limit: Int) -> Bool {
+      guard let host = hosts[place.origin] else { return false }
+      return host.count < limit && host.first?.turn == place.turn
     }
 
     private mutating func dropIfUnused(_ origin: Origin?) {

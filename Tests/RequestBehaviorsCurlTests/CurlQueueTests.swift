@@ -68,6 +68,36 @@
       if let short = times[0], let long = times[1] { #expect(long < short * 8) }
     }
 
+    /// The processor time that so many items take, each of a host of its own, where one may go at a time.
+    private func timeOfHosts(_ count: Int, removing: Bool) -> Duration {
+      var queue = CurlQueue<Int>(limit: 1, total: 1)
+      let hosts = (0...count).compactMap { URL(string: "http://host\($0)/").flatMap { Origin($0) } }
+      let start = ThreadTime.now
+      let numbers = hosts.indices.map { queue.add($0, to: hosts[$0]) }
+      for (host, number) in zip(hosts, numbers) {
+        if let number, removing { queue.remove(number, of: host) } else { _ = queue.release(host) }
+      }
+      return ThreadTime.now - start
+    }
+
+    @Test(arguments: [true, false])
+    func `under a limit for all hosts one that leaves costs the same, however many hosts wait`(removing: Bool) {
+      let times = [1_000, 4_000].map { count in (1...3).map { _ in timeOfHosts(count, removing: removing) }.min() }
+      if let short = times[0], let long = times[1] { #expect(long < short * 8) }
+    }
+
+    @Test func `under a limit for all hosts one that is removed does not follow, nor does one of a full host`() throws {
+      var queue = CurlQueue<Int>(limit: 1, total: 2)
+      #expect(queue.add(1, to: origins[0]) == nil)
+      #expect(queue.add(2, to: origins[1]) == nil)
+      let third = queue.add(3, to: origins[2])
+      let removed = try #require(third)
+      #expect(queue.add(4, to: origins[0]) != nil)
+      #expect(queue.add(5, to: origins[2]) != nil)
+      queue.remove(removed, of: origins[2])
+      #expect([1, 2, 0, 0].map { queue.release(origins[$0]) } == [5, nil, 4, nil])
+    }
+
     @Test(arguments: [nil, 7])
     func `at random none is lost, none comes twice, and no limit is exceeded`(total: Int?) {
       var generator = SeededGenerator(seed: 7)
@@ -107,15 +137,6 @@
       #expect(waiting.isEmpty)
       #expect(ended.count == 20_000)
       #expect(queue.count == 0)
-    }
-  }
-
-  /// The processor time of the thread, which other threads do not change.
-  private enum ThreadTime {
-    static var now: Duration {
-      var time = timespec()
-      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-      return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
   }
 #endif

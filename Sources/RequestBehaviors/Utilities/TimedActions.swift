@@ -3,10 +3,42 @@
 /// The task sleeps until the earliest time. Removing a closure does not change that, so that adding and removing cost
 /// no task. The task then wakes up once without effect.
 package final class TimedActions: Sendable {
+  /// The time of a closure.
+  ///
+  /// Closures with the same time are called in the order in which they were added.
+  private struct Time: Comparable {
+    let time: Duration
+    let id: UInt64
+
+    static func < (first: Time, second: Time) -> Bool { (first.time, first.id) < (second.time, second.id) }
+  }
+
   private struct State {
-    var actions: [UInt64: (time: Duration, action: @Sendable () -> Void)] = [:]
+    var actions: [UInt64: @Sendable () -> Void] = [:]
+    /// The times of the closures, and of some that were removed.
+    var times = Heap<Time>()
     var lastID: UInt64 = 0
     var timer: DeadlineTimer
+
+    mutating func add(at time: Duration, _ action: @escaping @Sendable () -> Void) {
+      lastID += 1
+      actions[lastID] = action
+      times.insert(Time(time: time, id: lastID))
+      // Most closures are removed long before their time, so their times are dropped when they are the most.
+      guard times.count > 2 * actions.count + 64 else { return }
+      let actions = actions
+      times.removeAll { actions[$0.id] == nil }
+    }
+
+    /// Removes the closures that are due, and returns them in their order.
+    mutating func removeDue(at now: Duration) -> [@Sendable () -> Void] {
+      var due: [@Sendable () -> Void] = []
+      while let first = times.first, first.time <= now || actions[first.id] == nil {
+        _ = times.removeFirst()
+        if let action = actions.removeValue(forKey: first.id) { due.append(action) }
+      }
+      return due
+    }
   }
 
   private let clock: RequestClock
@@ -27,8 +59,7 @@ package final class TimedActions: Sendable {
   package func add(after duration: Duration, _ action: @escaping @Sendable () -> Void) -> UInt64 {
     let time = clock.now() + max(duration, .zero)
     return state.withLock { state in
-      state.lastID += 1
-      state.actions[state.lastID] = (time, action)
+      state.add(at: time, action)
       arm(&state.timer, at: time)
       return state.lastID
     }
@@ -43,14 +74,11 @@ package final class TimedActions: Sendable {
 
   private func callDue() {
     let due = state.withLock { state in
-      let now = clock.now()
-      let due = state.actions.filter { $0.value.time <= now }
-      for id in due.keys { state.actions[id] = nil }
+      let due = state.removeDue(at: clock.now())
       state.timer.stop()
-      if let next = state.actions.values.lazy.map(\.time).min() { arm(&state.timer, at: next) }
-      // Closures with the same time are called in the order in which they were added.
-      return due.sorted { ($0.value.time, $0.key) < ($1.value.time, $1.key) }
+      if let next = state.times.first { arm(&state.timer, at: next.time) }
+      return due
     }
-    for (_, entry) in due { entry.action() }
+    for action in due { action() }
   }
 }

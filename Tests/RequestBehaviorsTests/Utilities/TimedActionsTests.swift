@@ -53,6 +53,67 @@ import Testing
     }
   }
 
+  /// The processor time of the calls of so many closures, each at a time of its own.
+  private func time(of count: Int) async -> Duration {
+    let (now, taken) = (Box(Duration.zero), Box(Duration.zero))
+    let (begin, end) = (TestGate(), TestGate())
+    // The list looks at the clock before it calls a closure, on the same thread.
+    let clock = RequestClock(
+      now: {
+        Thread.current.threadDictionary["look"] = ThreadTime.now
+        return now.value
+      }, date: { Date() },
+      sleep: { duration in
+        await begin.pass()
+        try Task.checkCancellation()
+        now.update { $0 += duration }
+      })
+    let actions = TimedActions(clock)
+    for number in (1...count).shuffled() {
+      _ = actions.add(after: .seconds(number)) {
+        let look = Thread.current.threadDictionary["look"] as? Duration ?? .zero
+        taken.update { $0 += ThreadTime.now - look }
+        end.arrive()
+      }
+    }
+    begin.open()
+    await end.waitForArrivals(count)
+    return taken.value
+  }
+
+  @Test func `a closure that is due costs the same, however many are listed`() async {
+    var times: [Duration?] = []
+    for count in [1_000, 4_000] {
+      var least: Duration?
+      for _ in 1...3 {
+        let time = await time(of: count)
+        least = min(least ?? time, time)
+      }
+      times.append(least)
+    }
+    // Four times as many take four times as long; sixteen times if each looked at all others.
+    if let short = times[0], let long = times[1] { #expect(long < short * 8) }
+  }
+
+  @Test func `closures that were removed are not kept until their time`() async {
+    final class Kept: Sendable {}
+    let actions = TimedActions(clock.requestClock)
+    weak var kept: Kept?
+    do {
+      let value = Kept()
+      kept = value
+      let ids = (0..<1_000).map { _ in actions.add(after: .seconds(60)) { withExtendedLifetime(value) {} } }
+      _ = actions.add(after: .seconds(2)) { [continuation] in continuation.yield(2) }
+      for id in ids { actions.remove(id) }
+    }
+    #expect(kept == nil)
+    _ = actions.add(after: .seconds(1)) { [continuation] in continuation.yield(1) }
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(60))
+    var numbers = called.makeAsyncIterator()
+    #expect(await [numbers.next(), numbers.next()] == [1, 2])
+  }
+
   @Test func `a wait on the system's clock may be of any length`() async {
     for duration in [Duration.seconds(Int64.max), .seconds(Int64.max) * 2] {
       let gate = TestGate()
