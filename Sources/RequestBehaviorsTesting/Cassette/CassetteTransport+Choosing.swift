@@ -4,7 +4,11 @@ import RequestBehaviors
 extension CassetteTransport {
   /// Takes the first entry that matches and is not used yet.
   func take(_ request: NetworkRequest) -> CassetteEntry? {
-    let sketch = sketch(request)
+    for sketch in sketches(request) { if let entry = take(sketch) { return entry } }
+    return nil
+  }
+
+  private func take(_ sketch: RequestSketch) -> CassetteEntry? {
     let place = sketch.place
     // Compared outside of the lock, because a rule of the user may be slow, and may ask this transport.
     let entries = state.withLock { $0.entries }

@@ -45,11 +45,15 @@ extension CassetteTransport {
     return redactor.hiding(Array(all))
   }
 
-  func sketch(_ request: NetworkRequest) -> RequestSketch {
-    PlayableRedaction(redactor(for: request), numbered: false).sketch(
-      method: request.method.rawValue, url: request.url.absoluteString, fields: request.headers,
-      body: request.body?.data,
-      contentType: request.headers[.contentType] ?? request.body?.contentType)
+  /// Returns the request as it may be recorded: without the values of its credentials wherever they appear, or without
+  /// its credentials alone, because that of a test, such as `test`, may also be a part of a path or a body.
+  func sketches(_ request: NetworkRequest) -> [RequestSketch] {
+    [redactor(for: request), redactor].map { redactor in
+      PlayableRedaction(redactor, numbered: false).sketch(
+        method: request.method.rawValue, url: request.url.absoluteString, fields: request.headers,
+        body: request.body?.data,
+        contentType: request.headers[.contentType] ?? request.body?.contentType)
+    }
   }
 
   /// Returns a response whose body ends when the transport is shut down.

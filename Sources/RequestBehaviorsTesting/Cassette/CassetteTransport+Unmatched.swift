@@ -4,16 +4,18 @@ import RequestBehaviors
 extension CassetteTransport {
   /// Returns the error of a request without an entry, which shows the nearest one.
   func unmatched(_ request: NetworkRequest) -> NetworkError {
-    let sketch = sketch(request)
-    let url = PlayableRedaction(redactor(for: request), numbered: false)
-      .url(request.url.absoluteString)
+    let sketches = sketches(request)
+    let redaction = PlayableRedaction(redactor(for: request), numbered: false)
+    let url = redaction.url(request.url.absoluteString)
     let text = state.withLock { state -> String in
       let candidates = state.entries.all.enumerated().map { index, entry in
-        Candidate(
+        let differences = sketches.map { $0.differences(to: entry.sketch, matching) }
+        return Candidate(
           entry: entry, isUsed: state.entries.used.contains(index),
-          differences: sketch.differences(to: entry.sketch, matching))
+          isOfSamePlace: sketches.contains { $0.method == entry.sketch.method && $0.path == entry.sketch.path },
+          differences: differences.min { $0.count < $1.count }?.map(redaction.hidden) ?? [])
       }
-      let text = message(of: request.method.rawValue, url, candidates, sketch)
+      let text = message(of: request.method.rawValue, url, candidates)
       state.unmatched.append(text)
       return text
     }
@@ -23,18 +25,13 @@ extension CassetteTransport {
   private struct Candidate {
     let entry: CassetteEntry
     let isUsed: Bool
+    let isOfSamePlace: Bool
     let differences: [String]
-
-    func isOfSamePlace(_ sketch: RequestSketch) -> Bool {
-      entry.sketch.method == sketch.method && entry.sketch.path == sketch.path
-    }
   }
 
-  private func message(
-    of method: String, _ url: String, _ candidates: [Candidate], _ sketch: RequestSketch
-  ) -> String {
+  private func message(of method: String, _ url: String, _ candidates: [Candidate]) -> String {
     var lines = ["no entry of \(file.name) is left for \(method) \(url)"]
-    let same = candidates.filter { $0.isOfSamePlace(sketch) }
+    let same = candidates.filter(\.isOfSamePlace)
     let nearest = (same.isEmpty ? candidates : same).min {
       ($0.differences.count, $0.isUsed ? 1 : 0) < ($1.differences.count, $1.isUsed ? 1 : 0)
     }

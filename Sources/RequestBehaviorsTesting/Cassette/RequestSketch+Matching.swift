@@ -55,7 +55,7 @@ extension RequestSketch {
     if now == recorded { return }
     var rest = recorded
     for pair in now where !found.isDone {
-      if let index = rest.firstIndex(where: { $0.name == pair.name && isSame(pair.value, $0.value) }) {
+      if let index = rest.firstIndex(where: { isSame(pair, $0) }) {
         rest.remove(at: index)
       } else if let index = rest.firstIndex(where: { $0.name == pair.name }) {
         found.add("\(what), \(pair.name): \(quoted(pair.value)) now, \(quoted(rest[index].value)) recorded")
@@ -65,6 +65,15 @@ extension RequestSketch {
       }
     }
     for pair in rest { found.add("\(what), \(pair.name): missing now, \(quoted(pair.value)) recorded") }
+  }
+
+  /// Whether an item is the recorded one; one that was hidden though other values of its name are not matches any.
+  private static func isSame(_ now: Pair, _ recorded: Pair) -> Bool {
+    guard now.name == recorded.name else { return false }
+    let isHidden =
+      PlayableRedaction.isAmbiguous(query: now.name) && RedactionPlaceholders.isPlaceholder(recorded.value)
+      && !RedactionPlaceholders.isPlaceholder(now.value)
+    return isHidden || isSame(now.value, recorded.value)
   }
 
   /// Whether a text is the recorded one; a secret without a number matches every placeholder.

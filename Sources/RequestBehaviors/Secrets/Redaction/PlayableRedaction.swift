@@ -18,8 +18,18 @@ package struct PlayableRedaction: Sendable {
     placeholders = RedactionPlaceholders(isNumbered: numbered, after: last)
   }
 
-  private func isSecret(query name: String) -> Bool {
-    redactor.isSensitive(field: name) || ["key", "code", "state"].contains(name.lowercased())
+  /// Whether the name of an item means a credential in some queries, and the state of an issue in others.
+  package static func isAmbiguous(query name: String) -> Bool {
+    ["key", "code", "state"].contains(name.lowercased())
+  }
+
+  /// Whether an item of a query means a credential; an ambiguous name does so by its value, and within a sign-in.
+  private func isSecret(_ name: String, _ value: String, isSignIn: Bool) -> Bool {
+    if redactor.isSensitive(field: name) { return true }
+    guard PlayableRedaction.isAmbiguous(query: name) else { return false }
+    // A key may be letters alone, but no word is that long.
+    let hasLongWord = value.split { "_-. ".contains($0) }.contains { $0.utf8.count >= 20 }
+    return isSignIn || hasLongWord || SignInNames.looksSecret(value.utf8)
   }
 
   /// Returns a text without the values that are hidden everywhere.
@@ -34,14 +44,12 @@ package struct PlayableRedaction: Sendable {
     parts.password = nil
     parts.fragment = nil
     if let items = parts.percentEncodedQueryItems {
+      let isSignIn = SignInNames.isSignIn(pairs: (parts.percentEncodedQuery ?? "").utf8)
       parts.percentEncodedQueryItems = items.map { item in
-        guard let value = item.value,
-          isSecret(query: item.name.removingPercentEncoding ?? item.name)
-        else {
-          return item
-        }
-        let placeholder = placeholders.placeholder(for: value.removingPercentEncoding ?? value)
-        return URLQueryItem(name: item.name, value: placeholder)
+        guard let written = item.value else { return item }
+        let (name, value) = (item.name.removingPercentEncoding ?? item.name, written.removingPercentEncoding ?? written)
+        guard isSecret(name, value, isSignIn: isSignIn) else { return item }
+        return URLQueryItem(name: item.name, value: placeholders.placeholder(for: value))
       }
     }
     return hidden(parts.string ?? text)
