@@ -65,7 +65,8 @@ struct CassettePlayer: Sendable {
       error.availableAt = request.call.clock.date().addingTimeInterval(delay.inSeconds)
     }
     let stage = end?["stage"]?.text.flatMap { NetworkError.Progress.Stage(name: $0) }
-    error.progress = stage.map { NetworkError.Progress($0) }
+    let isReused: Bool? = if case .bool(let isReused) = end?["reused"] { isReused } else { nil }
+    error.progress = stage.map { NetworkError.Progress($0, reusedConnection: isReused) }
     return error
   }
 
@@ -81,7 +82,7 @@ struct CassettePlayer: Sendable {
     let stream = CassetteStream(
       schedule: schedule(head: head), failure: failure, endsAt: start + pace.time(end ?? .zero),
       trailers: extras?["trailers"].map { HeaderFields(har: $0) }, request: request,
-      startedAt: start)
+      deadline: request.bodyDeadline(status: entry.statusCode, sentAt: start))
     let now = request.call.clock.now()
     var response = NetworkResponse(
       request: request, statusCode: entry.statusCode, headers: headers,
@@ -164,22 +165,19 @@ final class CassetteStream: Sendable {
   private let clock: RequestClock
   private let idleTimeout: Duration?
   private let deadline: Duration?
-  private let startedAt: Duration
   private let state = Locked(State())
 
   init(
     schedule: [Chunk], failure: NetworkError?, endsAt: Duration, trailers: HeaderFields?,
-    request: NetworkRequest,
-    startedAt: Duration
+    request: NetworkRequest, deadline: Duration?
   ) {
     (self.schedule, self.failure, self.endsAt, self.trailers) = (
       schedule, failure, endsAt, trailers
     )
-    self.startedAt = startedAt
     self.request = request
     clock = request.call.clock
     idleTimeout = request.idleTimeout
-    deadline = request.timeout.map { startedAt + $0 }
+    self.deadline = deadline
   }
 
   var byteStream: ByteStream {

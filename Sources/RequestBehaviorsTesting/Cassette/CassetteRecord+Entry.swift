@@ -119,6 +119,7 @@ extension CassetteRecord {
             "error": .string(error.code.rawValue),
             "message": .string(Redactor.standard.redact(text: error.message)),
             "stage": (error.progress?.stage).map { .string($0.name) },
+            "reused": (error.progress?.reusedConnection).map { .bool($0) },
             "repeatAfter": facts.repeatDelay.map { .milliseconds($0) },
             "at": .milliseconds(facts.endedAt ?? .zero),
           ])

@@ -34,7 +34,8 @@ struct MockExchange: Sendable {
     case .response(let status, let headers, let body):
       return streamed(try limited(response(status, headers, .data(body))))
     case .stream(let status, let headers, let steps, let trailers):
-      let stream = MockStream(steps.map(described), trailers: trailers, to: request, sentAt: start)
+      let stream = MockStream(
+        steps.map(described), status: status, trailers: trailers, to: request, sentAt: start)
       return try limited(response(status, headers, .stream(stream.byteStream)))
     case .failure(let error): throw described(error)
     case .closure: throw CancellationError()

@@ -29,8 +29,8 @@ public struct MockStreamStep: Sendable, ExpressibleByStringLiteral {
 
   /// A time on the call's clock without a byte; with a ``ManualClock`` the test decides when the stream goes on.
   ///
-  /// If the request's `idleTimeout` is not longer than this time, the stream ends with the code `timedOut` after the
-  /// `idleTimeout`. A `timeout` that is over ends the stream too.
+  /// If the request's `idleTimeout` is not longer than this time and the waits just before it, the stream ends with the
+  /// code `timedOut` after the `idleTimeout`. A `timeout` that is over ends the stream too.
   public static func wait(_ duration: Duration) -> MockStreamStep { MockStreamStep(.wait(duration)) }
 
   /// A failure with a code; it ends the stream.
@@ -46,6 +46,8 @@ public struct MockStreamStep: Sendable, ExpressibleByStringLiteral {
 final class MockStream: Sendable {
   private struct State {
     var next = 0
+    /// How long the waits since the last chunk were.
+    var silence: Duration = .zero
     var pause: PendingResult<Void>?
     var isCancelled = false
 
@@ -65,19 +67,22 @@ final class MockStream: Sendable {
   private let state = Locked(State())
 
   /// Creates the body of a response to a request.
-  init(_ steps: [MockStreamStep], trailers: HeaderFields?, to request: NetworkRequest, sentAt start: Duration) {
+  init(
+    _ steps: [MockStreamStep], status: Int, trailers: HeaderFields?, to request: NetworkRequest, sentAt start: Duration
+  ) {
     self.steps = steps
     self.trailers = trailers
     self.request = request
     clock = request.call.clock
     idleTimeout = request.idleTimeout
-    deadline = request.options.timesEndAtHead ? nil : request.timeout.map { start + $0 }
+    deadline = request.bodyDeadline(status: status, sentAt: start)
   }
 
   /// Returns a stream of chunks, with an error at its end if one is given.
   static func make(_ chunks: [Data], failingWith error: (any Error)?) -> ByteStream {
     let steps = chunks.map { MockStreamStep.chunk($0) } + (error.map { [.fail($0)] } ?? [])
-    return MockStream(steps, trailers: nil, to: NetworkRequest(url: URL(filePath: "/")), sentAt: .zero).byteStream
+    let request = NetworkRequest(url: URL(filePath: "/"))
+    return MockStream(steps, status: 200, trailers: nil, to: request, sentAt: .zero).byteStream
   }
 
   /// The body as a stream.
@@ -97,7 +102,9 @@ final class MockStream: Sendable {
     while let step = state.withLock({ $0.takeStep(of: steps) }) {
       try Task.checkCancellation()
       switch step.kind {
-      case .chunk(let data): return data
+      case .chunk(let data):
+        state.withLock { $0.silence = .zero }
+        return data
       case .failure(let error): throw error
       case .wait(let duration): try await wait(duration)
       }
@@ -107,13 +114,15 @@ final class MockStream: Sendable {
 
   /// Waits until the time or one of the request's timeouts is over, or the stream is cancelled.
   private func wait(_ duration: Duration) async throws {
-    let limit = [idleTimeout, deadline.map { max(.zero, $0 - clock.now()) }].compactMap(\.self).min()
-    let time = min(duration, limit ?? duration)
     let pause = PendingResult<Void>()
-    let isCancelled = state.withLock { state in
+    let (isCancelled, silence) = state.withLock { state in
       state.pause = pause
-      return state.isCancelled
+      defer { state.silence += duration }
+      return (state.isCancelled, state.silence)
     }
+    let left = (idle: idleTimeout.map { $0 - silence }, total: deadline.map { max(.zero, $0 - clock.now()) })
+    let limit = [left.idle, left.total].compactMap(\.self).min()
+    let time = min(duration, limit ?? duration)
     if isCancelled { throw CancellationError() }
     try await pause.run { [clock] in try await clock.sleep(for: time) }
     if let limit, limit <= duration {
@@ -132,5 +141,15 @@ final class MockStream: Sendable {
     }
 
     func makeAsyncIterator() -> Iterator { Iterator(stream: stream) }
+  }
+}
+
+extension NetworkRequest {
+  /// When its `timeout` ends the body of a response; `nil` if the body may take as long as it likes.
+  ///
+  /// As over a real transport, the time limit still covers the body of an error.
+  func bodyDeadline(status: Int, sentAt start: Duration) -> Duration? {
+    let endsAtHead = options.delivery == .streamed && options.timesEndAtHead
+    return endsAtHead && call.acceptableStatuses.contains(status) ? nil : timeout.map { start + $0 }
   }
 }

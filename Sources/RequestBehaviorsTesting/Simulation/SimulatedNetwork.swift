@@ -181,13 +181,13 @@ private struct Way {
   /// The call that sends, by its number in the simulation rather than in the process.
   var caller: String { SimulatedWorld.currentCallName ?? "of the library" }
 
-  /// Waits, but no longer than the request's times allow.
+  /// Waits, but no longer than the request's times allow: until its response comes, it is silent.
   func pass(_ duration: Duration) async throws {
     let clock = request.call.clock
-    let left = request.timeout.map { max(.zero, sentAt + $0 - clock.now()) }
-    let limit = [request.idleTimeout, left].compactMap(\.self).min()
-    guard let limit, limit <= duration else { return try await clock.sleep(for: duration) }
-    try await clock.sleep(for: limit)
+    let limit = [request.idleTimeout, request.timeout].compactMap(\.self).min()
+    let left = limit.map { max(.zero, sentAt + $0 - clock.now()) }
+    guard let limit, let left, left <= duration else { return try await clock.sleep(for: duration) }
+    try await clock.sleep(for: left)
     throw failure(.timedOut, "no response came within \(limit)", .sent)
   }
 
@@ -222,7 +222,8 @@ private struct Way {
     if !headers.contains("Content-Length"), response.pause == .zero, request.method != .head {
       headers[.contentLength] = "\(response.chunks.reduce(0) { $0 + $1.count })"
     }
-    let stream = MockStream(steps, trailers: nil, to: request, sentAt: sentAt)
+    let stream = MockStream(
+      steps, status: response.statusCode, trailers: nil, to: request, sentAt: sentAt)
     let now = request.call.clock.now()
     return NetworkResponse(
       request: request, statusCode: response.statusCode, headers: headers, body: .stream(stream.byteStream),

@@ -59,6 +59,27 @@ import Testing
     #expect(error?.code == .timedOut)
   }
 
+  @Test func `the timeout of an event stream ends at its head`() async throws {
+    let clock = ManualClock()
+    let mock = MockTransport()
+    mock.on(.get, "feed").stream("one", .wait(.seconds(5)), "two").times(2)
+    @Sendable func read(_ transport: any Transport) async throws -> String {
+      var configuration = RequestConfiguration(baseURL: mock.baseURL)
+      configuration.clock = clock.requestClock
+      var request = Request<NetworkResponse>.get("feed").with(\.timeout, .seconds(4))
+      request.options.timesEndAtHead = true
+      let client = NetworkClient(configuration: configuration, transport: transport)
+      return String(decoding: try await client.stream(request).bytes.collect(upTo: 100), as: UTF8.self)
+    }
+    let recording = try bench.cassette(.recordAll, over: mock)
+    let whole = try await clock.run { try await read(recording) }
+    #expect(whole == "onetwo")
+    await recording.shutdown()
+    let playing = try bench.cassette(.replay, pace: .recorded)
+    let played = try await clock.run { try await read(playing) }
+    #expect(played == "onetwo")
+  }
+
   @Test func `a thousand chunks of an hour are read at their times`() async throws {
     let clock = ManualClock()
     let mock = MockTransport()

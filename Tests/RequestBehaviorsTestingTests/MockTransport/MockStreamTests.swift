@@ -62,6 +62,38 @@ import Testing
     #expect(try await reading.value == ["one", "two"])
   }
 
+  @Test func `an error that takes its time is not waited for, though times end at the head`() async throws {
+    mock.on().stream("one", .wait(.seconds(5)), "two", status: 500)
+    var options = RequestOptions()
+    options.delivery = .streamed
+    options.timeout = .seconds(4)
+    options.timesEndAtHead = true
+    let call = Call(clock: clock.requestClock, options: options)
+    let response = try await mock.send(NetworkRequest(url: mock.baseURL, options: options, call: call))
+    let reading = Task { try await texts(response) }
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(5))
+    let error = await #expect(throws: NetworkError.self) { try await reading.value }
+    #expect(error?.code == .timedOut)
+  }
+
+  @Test func `silence is measured from the last byte, however many waits it has`() async throws {
+    mock.on().stream("one", .wait(.seconds(2)), "two", .wait(.seconds(2)), .wait(.seconds(2)), "three")
+    let request = Request<NetworkResponse>.get("x").with(\.idleTimeout, .seconds(3))
+    let seen = try await clock.run { [client, clock] in
+      var seen: [String] = []
+      do {
+        for try await chunk in try await client.stream(request).bytes {
+          seen.append(String(decoding: chunk, as: UTF8.self))
+        }
+      } catch let error as NetworkError {
+        seen.append("\(error.code) after \(clock.now)")
+      }
+      return seen
+    }
+    #expect(seen == ["one", "two", "timedOut after \(Duration.seconds(5))"])
+  }
+
   @Test func `a stream fails after its chunks`() async throws {
     mock.on().stream("one", .fail(.connectionLost), "never")
     let response = try await client.stream(.get("x"))
