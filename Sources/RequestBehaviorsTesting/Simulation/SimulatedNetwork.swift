@@ -86,7 +86,11 @@ public final class SimulatedNetwork: @unchecked Sendable {
 
   /// Makes the transport of a client.
   func makeTransport() -> MockTransport {
-    let transport = MockTransport(forgetting: { [unowned self] request in try await respond(to: request) })
+    // A task that goes on after its run has failed may still send.
+    let transport = MockTransport(forgetting: { [weak self] request in
+      guard let self else { throw CancellationError() }
+      return try await respond(to: request)
+    })
     transports.append(transport)
     return transport
   }

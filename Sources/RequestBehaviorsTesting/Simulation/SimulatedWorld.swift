@@ -218,14 +218,15 @@ public final class SimulatedWorld: @unchecked Sendable {
   ) {
     let (label, task) = scheduler.labelled(activity.name) {
       SimulatedWorld.$currentCallName.withValue(activity.name) {
-        Task { [clock, unowned self] in
+        // Another thread may resume it after its run has failed.
+        Task { [clock, weak self] in
           do {
             try await clock.sleep(for: delay)
-            note("\(activity.name) begins")
+            self?.note("\(activity.name) begins")
             try await work()
-            end(activity, .success(()))
+            self?.end(activity, .success(()))
           } catch {
-            end(activity, .failure(error))
+            self?.end(activity, .failure(error))
           }
         }
       }

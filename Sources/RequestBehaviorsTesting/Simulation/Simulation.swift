@@ -80,7 +80,8 @@ public struct Simulation: Sendable {
 
   /// Runs the simulation on a thread of its own.
   ///
-  /// A seed that fails is made smaller: parts of the world are left out as long as the same fault shows.
+  /// The world has the task-local values of the caller. A seed that fails is made smaller: parts of the world are left
+  /// out as long as the same fault shows.
   ///
   /// - Returns: What the run was like.
   /// - Throws: ``SimulationFailure``; `NetworkError` of code `simulationUnavailable` where ``isAvailable`` is false;
@@ -95,10 +96,17 @@ public struct Simulation: Sendable {
     }
     // Through a lock, so that the thread sanitizer sees that all that the world wrote is there for the caller.
     let result = Locked<Result<Summary, any Error>?>(nil)
-    await withCheckedContinuation { continuation in
-      let thread = Thread {
+    let start = SimulationScheduler()
+    // Made here, so that the world has the caller's task-local values; it begins on the thread.
+    start.taking {
+      _ = Task {
         let ended = Result { try self.runHere() }
         result.withLock { $0 = ended }
+      }
+    }
+    await withCheckedContinuation { continuation in
+      let thread = Thread {
+        start.onThisThread { start.runReadyJobs() }
         continuation.resume()
       }
       thread.stackSize = 8 << 20

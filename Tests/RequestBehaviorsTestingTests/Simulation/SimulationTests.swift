@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 @Suite(.limited, .enabled(if: Simulation.isAvailable))
@@ -69,11 +70,38 @@ struct SimulationTests {
     #expect(orders.isSuperset(of: ["aabb", "abab", "abba", "baab", "baba", "bbaa"]))
   }
 
+  @Test func `silence is measured from the request, whatever it is made of`() async throws {
+    try await Simulation(seed: 3) { [baseURL] world in
+      world.network.latency = .seconds(40)
+      world.network.serve("shop.example") { _ in .status(200) }
+      let client = world.client(baseURL: baseURL) { $0.options.idleTimeout = .seconds(41) }
+      let calls = (0..<40).map { number in world.call("call \(number)") { try await client.send(.get("\(number)")) } }
+      world.check("both ways take longer than one of them may") { calls.contains { !$0.hasSucceeded } }
+    }.run()
+  }
+
   @Test func `time passes only where nothing else is to do`() async throws {
     let summary = try await Simulation(seed: 3) { world in
       world.action("waits a day", at: .after(.zero)) { try await world.clock.sleep(for: .seconds(86_400)) }
     }.run()
     #expect(summary.time >= .seconds(86_400))
+  }
+
+  @TaskLocal private static var tester = "the system"
+
+  @Test func `the world has the task-local values of the caller`() async throws {
+    let journal = Journal()
+    try await Self.$tester.withValue("Ann") {
+      try await Simulation(seed: 1) { world in
+        journal.text += Self.tester
+        world.call("asks") { journal.text += " \(Self.tester)" }
+        world.check("all asked") {
+          journal.text += " \(Self.tester)"
+          return true
+        }
+      }.run()
+    }
+    #expect(journal.text == "Ann Ann Ann")
   }
 
   // MARK: - What is wrong is named
@@ -172,6 +200,27 @@ struct SimulationTests {
       for number in 0..<3 { world.call("adds \(number)") { try await counter.add(world.clock) } }
       world.lastly("it counts each") { if await counter.count != 3 { throw CocoaError(.coderInvalidValue) } }
     }.run()
+  }
+
+  @Test func `a task that goes on after its run has failed does no harm`() async throws {
+    let stray = Resumption()
+    let ending = TestGate()
+    let failure = try await failure { [baseURL] world in
+      world.network.serve("shop.example") { _ in .status(200) }
+      let client = world.client(baseURL: baseURL)
+      let end = AtDeinit { ending.arrive() }
+      world.call("strays", at: .after(.zero)) {
+        defer { _ = end }
+        await stray.wait()
+        try await client.send(.get("x"))
+      }
+      world.action("works", at: .after(.zero)) { for _ in 0..<200 { await Task.yield() } }
+      world.always("nothing waits") { !stray.isWaitedFor }
+    }
+    #expect(failure.kind == "nothing waits")
+    let ended = ending.arrivalCount
+    stray.resume()
+    await ending.waitForArrivals(ended + 1)
   }
 
   @Test func `a check that fails says so with its seed`() async throws {
@@ -316,4 +365,29 @@ private final class AtomicFlag: @unchecked Sendable {
   var value: Bool { lock.withLock { stored } }
 
   func set(_ value: Bool) { lock.withLock { stored = value } }
+}
+
+/// Holds the first task that comes until after its run.
+private final class Resumption: @unchecked Sendable {
+  // Guarded by `lock`.
+  private var continuation: CheckedContinuation<Void, Never>?
+  private let lock = NSLock()
+
+  var isWaitedFor: Bool { lock.withLock { continuation != nil } }
+
+  func wait() async {
+    if isWaitedFor { return }
+    await withCheckedContinuation { next in lock.withLock { continuation = next } }
+  }
+
+  func resume() { lock.withLock { continuation }?.resume() }
+}
+
+/// Does something when nothing holds it any more.
+private final class AtDeinit: Sendable {
+  private let work: @Sendable () -> Void
+
+  init(_ work: @escaping @Sendable () -> Void) { self.work = work }
+
+  deinit { work() }
 }
