@@ -56,6 +56,20 @@ extension CassetteTransport {
     }
   }
 
+  /// Returns the request with the bytes of its body, which are no longer read when the transport is shut down.
+  func withBodyInMemory(_ request: NetworkRequest, sentAt start: Duration) async throws -> NetworkRequest {
+    guard let body = request.body, body.data == nil else { return request }
+    let reading = PendingResult<NetworkRequest>()
+    let number = try state.withLock { state in
+      if state.isShutDown { throw CassetteTransport.shutDownError }
+      state.lastOpen += 1
+      state.readings[state.lastOpen] = reading
+      return state.lastOpen
+    }
+    defer { state.withLock { _ = $0.readings.removeValue(forKey: number) } }
+    return try await request.withBodyInMemory(sentAt: start, endedBy: reading)
+  }
+
   /// Returns a response whose body ends when the transport is shut down.
   ///
   /// - Throws: ``NetworkError`` of code `clientShutDown` if that has happened while the head was waited for.

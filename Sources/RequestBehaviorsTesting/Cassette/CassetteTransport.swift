@@ -40,6 +40,8 @@ public final class CassetteTransport: Transport {
     var live: (any Transport)?
     var open: [UInt64: ByteStream.Canceller] = [:]
     var lastOpen: UInt64 = 0
+    /// The bodies of requests that are being read.
+    var readings: [UInt64: PendingResult<NetworkRequest>] = [:]
     var isShutDown = false
     /// Whether this is the transport that records the file.
     var isRecording = false
@@ -144,21 +146,34 @@ public final class CassetteTransport: Transport {
     if state.withLock({ $0.isShutDown }) { throw CassetteTransport.shutDownError }
     guard mode != .live else { return try await live.send(request) }
     let start = request.call.clock.now()
-    let shown = try await request.withBodyInMemory()
+    let shown = try await withBodyInMemory(request, sentAt: start)
     if mode != .recordAll, let entry = take(shown) {
-      return try await play(entry, to: request, at: start)
+      let progress = request.options.progress?.begin(sending: shown.body?.length)
+      if let length = shown.body?.length { progress?.sent(length, of: length) }
+      return try await play(entry, to: request, at: start).counted(by: progress)
     }
     guard mode.records else { throw unmatched(shown) }
     try checkCredentials(of: shown)
     return try await record(request, shown)
   }
 
+  /// Whether the transport below adds a credential; false for a cassette that only plays, and sends nothing.
+  public func addsCredentials(to request: NetworkRequest) -> Bool {
+    mode == .replay ? false : live.addsCredentials(to: request)
+  }
+
+  /// Makes the transport below forget its user.
+  public func forgetUser() {
+    if mode != .replay { live.forgetUser() }
+  }
+
   /// Writes what was recorded, and ends open responses; later sends fail.
   public func shutdown() async {
-    let (streams, live) = state.withLock { state in
+    let (streams, live, readings) = state.withLock { state in
       state.isShutDown = true
-      return (Array(state.open.values), state.live)
+      return (Array(state.open.values), state.live, Array(state.readings.values))
     }
+    for reading in readings { reading.end(.failure(CassetteTransport.shutDownError)) }
     for stream in streams { stream.cancel(throwing: CassetteTransport.shutDownError) }
     await live?.shutdown()
     do { try save() } catch { CassetteTransport.warn("\(error)") }

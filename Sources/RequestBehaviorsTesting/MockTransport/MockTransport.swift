@@ -28,8 +28,9 @@ public import RequestBehaviors
 /// ## Similarities to a real transport
 ///
 /// It validates requests, reads one-shot bodies, enforces `bodyLimit`, and returns every status unchanged. It is
-/// cancelled promptly. For delayed responses it enforces `idleTimeout` and `timeout` on the call's clock. A response to
-/// `HEAD` and a response of status 204 or 304 have no body. The `source` of its responses is `.mock`.
+/// cancelled promptly. For delayed responses it enforces `idleTimeout` and `timeout` on the call's clock, and `timeout`
+/// also for the stream of a request's body. A response to `HEAD` and a response of status 204 or 304 have no body. The
+/// `source` of its responses is `.mock`.
 public final class MockTransport: Transport {
   /// The URL that the paths of stubs are appended to.
   public let baseURL: URL
@@ -40,7 +41,8 @@ public final class MockTransport: Transport {
     var stubs: [MockStub] = []
     var sent: [NetworkRequest] = []
     var unmatched: [NetworkRequest] = []
-    var pendingResults: [Int: PendingResult<NetworkResponse>] = [:]
+    /// End what waits: responses, and bodies of requests.
+    var endings: [Int: @Sendable (NetworkError) -> Void] = [:]
     var lastNumber = 0
     var openStreams: [Int: OpenStream] = [:]
     var isShutDown = false
@@ -181,7 +183,7 @@ public final class MockTransport: Transport {
     try Task.checkCancellation()
     try checkIsRunning()
     let progress = request.options.progress?.begin(sending: request.body?.length)
-    let shown = try await request.withBodyInMemory()
+    let shown = try await withBodyInMemory(request, sentAt: start)
     if let length = shown.body?.length { progress?.sent(length, of: length) }
     if keepsRequests { state.withLock { $0.sent.append(shown) } }
     watchers.notify()
@@ -189,7 +191,7 @@ public final class MockTransport: Transport {
     guard exchange.mayWait else { return watched(try exchange.immediateResponse()).counted(by: progress) }
     let pending = PendingResult<NetworkResponse>(dispose: { $0.body.cancel() })
     let number = try enter(pending)
-    defer { state.withLock { _ = $0.pendingResults.removeValue(forKey: number) } }
+    defer { leave(number) }
     return watched(try await pending.run { try await exchange.response() }).counted(by: progress)
   }
 
@@ -216,15 +218,15 @@ public final class MockTransport: Transport {
 
   /// Ends delayed responses and streams with the code `clientShutDown`; later sends fail with that code too.
   public func shutdown() async {
-    let (pendingResults, streams) = state.withLock { state in
+    let (endings, streams) = state.withLock { state in
       state.isShutDown = true
       // They end in the order in which they began.
       return (
-        state.pendingResults.sorted { $0.key < $1.key }.map(\.value),
+        state.endings.sorted { $0.key < $1.key }.map(\.value),
         state.openStreams.sorted { $0.key < $1.key }.map(\.value.canceller)
       )
     }
-    for pending in pendingResults { pending.end(.failure(MockTransport.shutDownError)) }
+    for end in endings { end(MockTransport.shutDownError) }
     for stream in streams { stream.cancel(throwing: MockTransport.shutDownError) }
   }
 
@@ -234,13 +236,23 @@ public final class MockTransport: Transport {
     if state.withLock({ $0.isShutDown }) { throw MockTransport.shutDownError }
   }
 
-  private func enter(_ pending: PendingResult<NetworkResponse>) throws -> Int {
+  private func enter<Value>(_ pending: PendingResult<Value>) throws -> Int {
     try state.withLock { state in
       if state.isShutDown { throw MockTransport.shutDownError }
       state.lastNumber += 1
-      state.pendingResults[state.lastNumber] = pending
+      state.endings[state.lastNumber] = { pending.end(.failure($0)) }
       return state.lastNumber
     }
+  }
+
+  private func leave(_ number: Int) { state.withLock { _ = $0.endings.removeValue(forKey: number) } }
+
+  private func withBodyInMemory(_ request: NetworkRequest, sentAt start: Duration) async throws -> NetworkRequest {
+    guard let body = request.body, body.data == nil else { return request }
+    let reading = PendingResult<NetworkRequest>()
+    let number = try enter(reading)
+    defer { leave(number) }
+    return try await request.withBodyInMemory(sentAt: start, endedBy: reading)
   }
 
   private func answer(to request: NetworkRequest) throws -> MockResponse {

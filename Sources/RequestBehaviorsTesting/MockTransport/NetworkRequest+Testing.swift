@@ -46,9 +46,30 @@ extension NetworkRequest {
 
   /// Returns the request with the bytes of its body; a one-shot body is used up.
   ///
-  /// - Throws: `NetworkError` of code `bodyConsumed` or `bodyUnreadable`, or `CancellationError`.
-  func withBodyInMemory() async throws -> NetworkRequest {
-    guard let body, body.data == nil else { return self }
+  /// - Parameters:
+  ///   - start: When the request was sent. Its `timeout` ends the reading of a stream; its `idleTimeout` does not,
+  ///     because almost every request has one, and a test that counts the sleepers of its clock would count it.
+  ///   - reading: Ends the reading of a stream from outside.
+  /// - Returns: The request.
+  /// - Throws: `NetworkError` of code `bodyConsumed`, `bodyUnreadable` or `timedOut`, or `CancellationError`.
+  func withBodyInMemory(
+    sentAt start: Duration, endedBy reading: PendingResult<NetworkRequest>
+  ) async throws -> NetworkRequest {
+    // A file is read without a wait, so that its request has been handed over when `send(_:)` first waits.
+    if case .file = body?.content { return try await withBodyInMemory() }
+    let timer = timeout.map { timeout in
+      Task { [clock = call.clock] in
+        try await clock.sleep(for: max(.zero, start + timeout - clock.now()))
+        let message = TransferDeadline.Expiry.total(timeout).message
+        reading.end(.failure(NetworkError(.timedOut, message, request: self)))
+      }
+    }
+    defer { timer?.cancel() }
+    return try await reading.run { try await withBodyInMemory() }
+  }
+
+  private func withBodyInMemory() async throws -> NetworkRequest {
+    guard let body else { return self }
     var copy = self
     copy.body = .data(try await bytes(of: body), contentType: body.contentType)
     return copy
@@ -58,15 +79,28 @@ extension NetworkRequest {
     do {
       switch body.content {
       case .data(let data): return data
-      case .file(let url): return try Data(contentsOf: url)
-      case .stream(let makeStream): return try await makeStream().collect(upTo: .max)
-      case .oneShot(let stream): return try await stream.take().collect(upTo: .max)
+      case .file(let url):
+        // Anything but a regular file might block this thread.
+        _ = try RequestBody.length(ofFile: url)
+        return try Data(contentsOf: url)
+      case .stream(let makeStream): return try await bytes(of: makeStream(), body.length)
+      case .oneShot(let stream): return try await bytes(of: stream.take(), body.length)
       }
-    } catch let error as NetworkError {
+    } catch let error as NetworkError where [.bodyConsumed, .bodyUnreadable].contains(error.code) {
       throw error
     } catch {
       try Task.checkCancellation()
       throw NetworkError(.bodyUnreadable, "the body could not be read: \(error)", request: self, underlyingError: error)
     }
+  }
+
+  private func bytes(of stream: ByteStream, _ length: Int64?) async throws -> Data {
+    let data = try await stream.collect(upTo: .max)
+    guard length ?? Int64(data.count) == data.count else {
+      throw NetworkError(
+        .bodyUnreadable, "the body stream has \(data.count) bytes where it was said to have \(length ?? 0)",
+        request: self)
+    }
+    return data
   }
 }

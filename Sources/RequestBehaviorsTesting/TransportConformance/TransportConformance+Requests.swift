@@ -85,8 +85,10 @@ extension TransportConformance {
     },
     Case("a file that cannot be read is not sent") { bench in
       let file = FileManager.default.temporaryDirectory.appending(path: "conformance-\(UUID().uuidString)")
-      let request = try bench.request(.post, body: .file(file))
-      try await bench.failure(of: request, .bodyUnreadable, because: "there is no such file")
+      let missing = try bench.request(.post, body: .file(file))
+      try await bench.failure(of: missing, .bodyUnreadable, because: "there is no such file")
+      let remote = try bench.request(.post, body: .file(bench.server.baseURL))
+      try await bench.failure(of: remote, .bodyUnreadable, because: "the body's URL is not that of a file")
       try bench.equal(bench.server.requestCount, 0, "requests")
     },
     Case("a replayable stream arrives, each time anew") { bench in
@@ -115,6 +117,14 @@ extension TransportConformance {
       let request = try bench.request(.post, body: body)
       bench.server.enqueue(.status(200))
       try await bench.failure(of: request, .bodyUnreadable, because: "the stream fails")
+      try bench.equal(bench.server.requestCount, 0, "complete requests")
+    },
+    Case("a stream of another length than was announced is not sent") { bench in
+      for length in [2, 6] as [Int64] {
+        let body = RequestBody.stream(length: length) { ByteStream(chunks: [Data("four".utf8)]) }
+        let request = try bench.request(.post, body: body)
+        try await bench.failure(of: request, .bodyUnreadable, because: "the stream has 4 bytes instead of \(length)")
+      }
       try bench.equal(bench.server.requestCount, 0, "complete requests")
     },
   ]

@@ -24,7 +24,10 @@ import Testing
     "a transfer coding other than chunks is an error of code badResponse",
     "bodies are whole, however they are framed", "contradicting lengths are an error of code badResponse",
     "every status is returned with its body", "header fields are returned, names in any case, several values too",
-    "interim responses are read over", "nothing is cached", "the transport works on after failures",
+    "interim responses are read over", "nothing is cached", "progress begins anew with each send",
+    "progress counts few bytes of a body", "progress counts the bytes of a file",
+    "progress counts the bytes of a stream whose length is known", "progress counts the bytes of both bodies",
+    "the transport works on after failures",
   ]
 
   private static var exclusions: [String: String] {

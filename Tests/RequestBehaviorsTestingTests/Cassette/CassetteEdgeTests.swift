@@ -207,6 +207,32 @@ import Testing
     #expect(error?.code == .clientShutDown)
   }
 
+  @Test(arguments: [false, true])
+  func `a body of a request that stops is ended by the shutdown and by the timeout`(endsByTimeout: Bool) async throws {
+    try await bench.record(over: echo) { try await $0.send(.get("x")) }
+    let playing = try bench.cassette(.replay)
+    let clock = ManualClock()
+    let (source, reading) = (ChunkSource(), TestGate())
+    let body = RequestBody.stream {
+      reading.arrive()
+      return source.stream
+    }
+    var options = RequestOptions()
+    if endsByTimeout { options.timeout = .seconds(5) }
+    let call = Call(clock: clock.requestClock, options: options)
+    let request = NetworkRequest(.post, url: bench.baseURL, body: body, options: options, call: call)
+    let sending = Task { try await playing.send(request) }
+    await reading.waitForArrivals(1)
+    if endsByTimeout {
+      await clock.waitForSleepers(1)
+      clock.advance(by: .seconds(5))
+    } else {
+      await playing.shutdown()
+    }
+    let error = await #expect(throws: NetworkError.self) { try await sending.value }
+    #expect(error?.code == (endsByTimeout ? .timedOut : .clientShutDown))
+  }
+
   @Test func `a body that can be sent once is recorded, and matches again`() async throws {
     @Sendable func upload(_ client: NetworkClient) async throws -> String {
       let stream = ByteStream(chunks: [Data("first ".utf8), Data("second".utf8)])
@@ -229,6 +255,22 @@ import Testing
     let playing = try bench.cassette(.replay)
     let client = bench.client(playing, [.retry()], clock: .immediate)
     #expect(try await client.send(Request<String>.get("x")) == "second")
+    try playing.verify()
+  }
+
+  @Test func `a lost connection that was reused is played as one, so that a retry decides as it did`() async throws {
+    let mock = MockTransport(baseURL: bench.baseURL)
+    var lost = NetworkError(.connectionLost, "the server closed the connection")
+    lost.progress = NetworkError.Progress(.sent, reusedConnection: true)
+    mock.on(.get, "x").fail(lost).respond(503).respond(200, text: "third")
+    let once = RetryPolicy(maximumRetries: 1)
+    let recording = try bench.cassette(.recordAll, over: mock)
+    let live = bench.client(recording, [.retry(once)], clock: .immediate)
+    #expect(try await live.send(Request<String>.get("x")) == "third")
+    await recording.shutdown()
+    let playing = try bench.cassette(.replay)
+    let client = bench.client(playing, [.retry(once)], clock: .immediate)
+    #expect(try await client.send(Request<String>.get("x")) == "third")
     try playing.verify()
   }
 

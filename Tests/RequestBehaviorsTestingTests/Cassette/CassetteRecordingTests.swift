@@ -195,6 +195,41 @@ import Testing
     let error = #expect(throws: CassetteError.self) { try self.bench.cassette(.replay, name: "none") }
     #expect(error?.description.contains("there is no none.har; record it: REQUEST_BEHAVIORS_CASSETTES=missing") == true)
   }
+
+  /// Has a cookie until it forgets its user.
+  private final class CookieTransport: Transport {
+    private let isSignedIn = Locked(true)
+
+    func addsCredentials(to request: NetworkRequest) -> Bool { isSignedIn.withLock { $0 } }
+
+    func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+      NetworkResponse(request: request, statusCode: 200)
+    }
+
+    func forgetUser() { isSignedIn.withLock { $0 = false } }
+    func shutdown() async {}
+  }
+
+  @Test(arguments: [CassetteMode.live, .recordAll, .recordMissing])
+  func `a transport that connects has the credentials of the one below, and forgets them`(
+    mode: CassetteMode
+  ) async throws {
+    let live = CookieTransport()
+    let recording = try bench.cassette(mode, over: live)
+    let request = NetworkRequest(url: bench.baseURL)
+    #expect(recording.addsCredentials(to: request))
+    await bench.client(recording).reset()
+    #expect(!live.addsCredentials(to: request))
+    #expect(!recording.addsCredentials(to: request))
+  }
+
+  @Test func `a transport that plays has no credentials`() async throws {
+    try await bench.record(over: MockTransport { NetworkResponse(request: $0, statusCode: 200) }) { client in
+      try await client.send(.get("x"))
+    }
+    let playing = try bench.cassette(.replay, over: CookieTransport())
+    #expect(!playing.addsCredentials(to: NetworkRequest(url: bench.baseURL)))
+  }
 }
 
 private struct Token: Decodable {

@@ -153,4 +153,30 @@ struct NewRepo: Codable, Equatable, Sendable { var name: String }
       try await MockTransport(answer: { NetworkResponse(request: $0, statusCode: 201) }).send(response.request)
         .statusCode == 201)
   }
+
+  @Test(arguments: [2, 6] as [Int64])
+  func `a stream of another length than was announced is not sent`(length: Int64) async throws {
+    mock.on().respond(200)
+    let body = RequestBody.stream(length: length) { ByteStream(chunks: [Data("four".utf8)]) }
+    let error = await #expect(throws: NetworkError.self) {
+      try await mock.send(NetworkRequest(.post, url: mock.baseURL, body: body))
+    }
+    #expect(error?.code == .bodyUnreadable)
+    #expect(mock.sent.isEmpty)
+  }
+
+  @Test func `a body that is no regular file is not sent`() async throws {
+    mock.on().respond(200)
+    let remote = try #require(URL(string: "data:text/plain,hello"))
+    let pipe = FileManager.default.temporaryDirectory.appending(path: "pipe-\(UUID().uuidString)")
+    #expect(mkfifo(pipe.path(percentEncoded: false), 0o600) == 0)
+    defer { try? FileManager.default.removeItem(at: pipe) }
+    for file in [remote, pipe, FileManager.default.temporaryDirectory] {
+      let error = await #expect(throws: NetworkError.self) {
+        try await mock.send(NetworkRequest(.post, url: mock.baseURL, body: .file(file)))
+      }
+      #expect(error?.code == .bodyUnreadable)
+    }
+    #expect(mock.sent.isEmpty)
+  }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 @Suite(.limited) struct MockWaitingTests {
@@ -111,6 +112,30 @@ import Testing
       lock.withLock { references.append(Reference(content: content)) }
       return content
     }
+  }
+
+  @Test func `a body of a request that stops is ended by the shutdown and by the timeout`() async throws {
+    for endsByTimeout in [true, false] {
+      let (source, reading) = (ChunkSource(), TestGate())
+      var request = request { if endsByTimeout { $0.timeout = .seconds(5) } }
+      request.method = .post
+      request.body = .stream {
+        reading.arrive()
+        return source.stream
+      }
+      let sending = Task { [request] in try await mock.send(request) }
+      await reading.waitForArrivals(1)
+      if endsByTimeout {
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
+      } else {
+        await mock.shutdown()
+      }
+      let error = await #expect(throws: NetworkError.self) { try await sending.value }
+      #expect(error?.code == (endsByTimeout ? .timedOut : .clientShutDown))
+      #expect(clock.sleeperCount == 0)
+    }
+    #expect(mock.sent.isEmpty)
   }
 
   @Test func `shutdown ends what waits and refuses further sends`() async throws {
