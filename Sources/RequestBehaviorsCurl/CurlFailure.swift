@@ -51,6 +51,7 @@
       case CURLE_PARTIAL_FILE: hasHead ? .truncatedBody : .connectionLost
       case CURLE_URL_MALFORMAT: .invalidURL
       case CURLE_SSL_CERTPROBLEM: .invalidTrust
+      case CURLE_SSL_CONNECT_ERROR where breaksOffHandshake: .cannotConnect
       case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED,
         CURLE_SSL_CACERT_BADFILE, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
         CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT, CURLE_SSL_ENGINE_NOTFOUND,
@@ -83,6 +84,14 @@
       if text.contains("proxy") || text.contains("connect tunnel") { return .cannotConnect }
       let isMalformed = ["chunk", "hexadecimal", "malformed", "nul byte", "illegal"].contains { text.contains($0) }
       return isMalformed ? .badResponse : .connectionLost
+    }
+
+    /// Whether the connection ended within the handshake, as when a server restarts.
+    ///
+    /// Unlike a handshake that the server refuses by an alert, it may succeed later.
+    private var breaksOffHandshake: Bool {
+      let text = text.lowercased()
+      return ["connection reset", "ssl_error_syscall", "unexpected eof"].contains { text.contains($0) }
     }
 
     /// Whether the server ended the handshake after the client's part was over.

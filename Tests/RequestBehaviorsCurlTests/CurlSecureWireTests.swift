@@ -79,6 +79,38 @@
       #expect(try await cutOffText(transport { $0.requiresTLSClosure = false }) == "hello")
     }
 
+    // MARK: - A handshake that breaks off
+
+    /// A server that hands on to the one over TLS what the connections for which a closure says so send.
+    private func relay(
+      _ goesOn: @escaping @Sendable (_ connection: Int) -> Bool, resets: Bool = false
+    ) throws -> (server: RawServer, url: URL) {
+      let (port, connections) = (try UInt16(#require(certified.url(.secure).port)), Locked(0))
+      let server = try RawServer { client in
+        let number = connections.withLock {
+          $0 += 1
+          return $0
+        }
+        try client.relay(to: Peer(connectingTo: port)) { goesOn(number) }
+        if resets { client.reset() }
+      }
+      return (server, try #require(URL(string: "https://localhost:\(server.port)/")))
+    }
+
+    @Test(arguments: [RequestMethod.get, .post], [false, true])
+    func `a handshake that the server breaks off is tried again with any method`(
+      method: RequestMethod, resets: Bool
+    ) async throws {
+      let (server, url) = try relay({ $0 > 1 }, resets: resets)
+      let retry = RetryPolicy(backoff: Backoff(base: .zero, floor: .zero))
+      let client = NetworkClient(baseURL: url, behaviors: [.retry(retry)], transport: try transport())
+      let body: RequestContent? = method == .post ? .text("x") : nil
+      let response = try await client.send(Request<NetworkResponse>(method, "session", body: body))
+      #expect(response.attempts.count == 2)
+      #expect(response.attempts.first?.outcome.hasFailed(with: .cannotConnect) == true)
+      withExtendedLifetime(server) {}
+    }
+
     // MARK: - Who the client is
 
     @Test(arguments: ["-tls1_2", "-tls1_3"], [false, true])

@@ -157,12 +157,25 @@
     /// Waits until the other side goes away.
     func waitForEnd() throws { while true { _ = try readSome() } }
 
-    /// Hands on what either side sends until one of them ends.
-    func relay(to other: Peer) throws {
+    /// Ends the connection with a reset (RST).
+    func reset() {
+      LoopbackSocket.setReset(descriptor)
+      // Only a close resets, and the number stays taken until the peer is released.
+      let other = open("/dev/null", O_RDONLY)
+      dup2(other, descriptor)
+      LoopbackSocket.close(other)
+    }
+
+    /// Hands on what either side sends until one of them ends, or this side sends something that must not go on.
+    func relay(to other: Peer, while goesOn: () -> Bool = { true }) throws {
       defer { other.shutdown() }
       while true {
         let isReadable = LoopbackSocket.poll([(descriptor, true), (other.descriptor, true)], milliseconds: -1)
-        if isReadable[0] { try other.write(readSome()) }
+        if isReadable[0] {
+          let bytes = try readSome()
+          guard goesOn() else { return }
+          try other.write(bytes)
+        }
         if isReadable[1] { try write(other.readSome()) }
       }
     }

@@ -42,7 +42,7 @@ package struct TransportFailure {
     if let code = posixCode { return TransportFailure.posixCodes[code] ?? .transportFailed }
     guard let error = error as? URLError else { return .transportFailed }
     #if canImport(FoundationNetworking)
-      return TransportFailure.codes[error.code] ?? TransportFailure.code(forText: error.localizedDescription)
+      return TransportFailure.codes[error.code] ?? codeOfText
     #else
       let code = TransportFailure.codes[error.code] ?? .transportFailed
       // The platform has the same code for a connection that was reset and one that was closed too early. The number of
@@ -85,21 +85,32 @@ package struct TransportFailure {
   ]
 
   #if canImport(FoundationNetworking)
-    private static func code(forText text: String) -> NetworkError.Code {
-      let text = text.lowercased()
-      return texts.first { text.contains($0.0) }?.1 ?? .transportFailed
+    private var text: String { error.localizedDescription.lowercased() }
+
+    private var codeOfText: NetworkError.Code {
+      let text = text
+      // Over TLS, libcurl reports an end without a closure alert as an error.
+      if isWithinBody, text.contains("ssl_read"), text.contains("unexpected eof") { return .truncatedBody }
+      let code = TransportFailure.texts.first { text.contains($0.0) }?.1 ?? .transportFailed
+      // Within the body the request was sent, whatever the text says.
+      return isWithinBody && code.kinds.contains(.unsent) ? .connectionLost : code
     }
 
     /// The texts of libcurl in lower case, for errors to which URLSession on Linux gives no code.
     ///
     /// The first match counts.
     private static let texts: [(String, NetworkError.Code)] = [
+      ("http2 framing", .connectionLost), ("http/2 framing", .connectionLost), ("http/2 stream", .connectionLost),
+      // The server ended the connection within the handshake, so nothing was sent.
+      ("ssl_connect: connection reset", .cannotConnect), ("ssl_connect: ssl_error_syscall", .cannotConnect),
       ("remaining to read", .truncatedBody), ("outstanding read data", .truncatedBody),
       ("end of response with", .truncatedBody),
       ("broken pipe", .connectionLost), ("connection reset", .connectionLost), ("connection died", .connectionLost),
       ("empty reply", .connectionLost), ("recv failure", .connectionLost), ("send failure", .connectionLost),
       ("not closed cleanly", .connectionLost), ("syscall, errno", .connectionLost),
       ("unsupported proxy", .invalidURL),
+      ("alert", .tlsFailed), ("ssl_read", .connectionLost), ("ssl_write", .connectionLost),
+      ("unexpected eof", .cannotConnect),
       ("certificate", .tlsFailed), ("ssl", .tlsFailed), ("tls", .tlsFailed),
       ("hexadecimal", .badResponse), ("chunk", .badResponse), ("header", .badResponse), ("encoding", .badResponse),
       ("http/0.9", .badResponse), ("framing", .badResponse), ("out of memory", .badResponse),

@@ -61,6 +61,38 @@ import Testing
     #expect(TransportFailure(error, isWithinBody: false).networkError.underlyingError is POSIXError)
   }
 
+  #if canImport(FoundationNetworking)
+    private static let ends = "error:0A000126:SSL routines::unexpected eof while reading"
+    private static let refuses = "error:0A00045C:SSL routines::tlsv13 alert certificate required"
+
+    /// Texts, their codes before the head of the response, and those within its body.
+    private static let texts: [(String, NetworkError.Code, NetworkError.Code)] = [
+      ("OpenSSL SSL_read: OpenSSL/3.0.13: \(ends), errno 0", .connectionLost, .truncatedBody),
+      ("OpenSSL SSL_read: SSL_ERROR_SYSCALL, errno 104", .connectionLost, .connectionLost),
+      ("OpenSSL SSL_read: \(refuses), errno 0", .tlsFailed, .connectionLost),
+      ("OpenSSL SSL_write: SSL_ERROR_ZERO_RETURN, errno 0", .connectionLost, .connectionLost),
+      ("OpenSSL SSL_write: \(refuses), errno 0", .tlsFailed, .connectionLost),
+      ("OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to h:443 ", .cannotConnect, .connectionLost),
+      ("OpenSSL SSL_connect: Connection reset by peer in connection to h:443 ", .cannotConnect, .connectionLost),
+      ("TLS connect error: \(ends)", .cannotConnect, .connectionLost),
+      ("SSL certificate problem: self-signed certificate", .tlsFailed, .connectionLost),
+      ("Error in the HTTP2 framing layer", .connectionLost, .connectionLost),
+      ("Stream error in the HTTP/2 framing layer", .connectionLost, .connectionLost),
+      (
+        "HTTP/2 stream 1 was closed cleanly, but before getting  all response header fields, treated as error",
+        .connectionLost, .connectionLost
+      ),
+      ("HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)", .connectionLost, .connectionLost),
+    ]
+
+    @Test(arguments: texts)
+    func `a text of libcurl has a code`(text: String, early: NetworkError.Code, late: NetworkError.Code) {
+      let error = URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: text])
+      #expect(TransportFailure(error, isWithinBody: false).networkError.code == early)
+      #expect(TransportFailure(error, isWithinBody: true).networkError.code == late)
+    }
+  #endif
+
   @Test(arguments: [
     // Nobody listens on port 1; the port of a server that was stopped may be another test's by now.
     ("http://127.0.0.1:1/", NetworkError.Code.cannotConnect), ("http://nonexistent.invalid/", .dnsFailed),
