@@ -149,6 +149,32 @@ import Testing
     #expect(server.requests.dropFirst(2).map { $0.headers["Cookie"] } == [nil, "a=b", nil])
   }
 
+  @Test func `a redirect back that sets a cookie is no loop if the transport keeps it`() async throws {
+    let server = try LoopbackServer { request in
+      let redirect = LoopbackResponse.status(302).header("Location", request.target)
+      if request.headers["Cookie"] == nil { return redirect.header("Set-Cookie", "seen=1; Path=/") }
+      switch request.path {
+      case "/start": return .text("hello")
+      case "/endless": return redirect.header("Set-Cookie", "seen=1; Path=/")
+      default: return redirect
+      }
+    }
+    func text(_ path: RequestPath, keepsCookies: Bool = true) async throws -> String {
+      let transport = URLSessionTransport(configuration: .init(handlesCookies: keepsCookies))
+      return try await NetworkClient(baseURL: server.baseURL, transport: transport).send(Request<String>.get(path))
+    }
+    #expect(try await text("start") == "hello")
+    #expect(server.requestCount == 2)
+    let withoutCookies = await #expect(throws: NetworkError.self) { try await text("start", keepsCookies: false) }
+    #expect(withoutCookies?.message.contains("a loop") == true)
+    #expect(server.requestCount == 3)
+    let withoutNewCookie = await #expect(throws: NetworkError.self) { try await text("again") }
+    #expect(withoutNewCookie?.message.contains("a loop") == true)
+    #expect(server.requestCount == 5)
+    let endless = await #expect(throws: NetworkError.self) { try await text("endless") }
+    #expect(endless?.message.contains("more than 10 redirects") == true)
+  }
+
   @Test func `a reset of the client forgets cookies, also those that are still to come`() async throws {
     let gate = TestGate()
     let server = try LoopbackServer { request in

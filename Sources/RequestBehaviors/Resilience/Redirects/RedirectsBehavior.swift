@@ -14,7 +14,8 @@ import Foundation
 /// outcome.
 ///
 /// The call fails with ``NetworkError/Code-swift.struct/redirectFailed`` for a redirect from https to http, another
-/// scheme, a user name in the location, a loop, or more hops than ``RedirectPolicy/limit``.
+/// scheme, a user name in the location, a loop, or more hops than ``RedirectPolicy/limit``. A redirect back is no loop
+/// if it sets a cookie and the transport keeps cookies.
 public struct RedirectsBehavior: UniqueBehavior {
   /// Outside authentication: each hop is authenticated, signed and verified separately.
   public let order = BehaviorOrder.redirects
@@ -40,7 +41,9 @@ public struct RedirectsBehavior: UniqueBehavior {
     while case .follow(let target) = try Redirect.decide(response, to: current, policy: policy) {
       let hop = try target.counted(after: response, policy)
       visited.insert(Visit(response.request))
-      guard visited.insert(Visit(hop)).inserted else {
+      // With a new cookie the same request may have another response. The limit of redirects still holds.
+      let hasNewCookie = response.headers.contains("Set-Cookie") && next.addsCredentials(to: hop)
+      guard visited.insert(Visit(hop)).inserted || hasNewCookie else {
         throw NetworkError(.redirectFailed, "the redirect leads back to \(hop), a loop", response: response)
       }
       request.call.noteSecrets(of: response.request, before: hop)
