@@ -11,7 +11,7 @@
     package let text: String
     /// Whether the head of the response had arrived.
     package let hasHead: Bool
-    /// Whether the connection had been used before.
+    /// Whether the request was sent over a connection that had been used before.
     package let isOverReusedConnection: Bool
 
     /// Creates a failure.
@@ -39,8 +39,15 @@
       "over libcurl a pin has to be the key of the server's own certificate, not that of an authority"
     }
 
-    /// The code for the result.
+    /// The code for the failure.
     package var code: NetworkError.Code {
+      let code = codeOfResult
+      // libcurl makes another connection when a kept-alive one dies before the response begins. If that fails, the
+      // result is that of the second, but the request was sent over the first.
+      return isOverReusedConnection && !hasHead && code.kinds.contains(.unsent) ? .connectionLost : code
+    }
+
+    private var codeOfResult: NetworkError.Code {
       // libcurl reports an unsupported proxy with the code of a failed name resolution or connection.
       if text.contains("Unsupported proxy") { return .invalidURL }
       return switch CURLcode(rawValue: result) {

@@ -89,6 +89,23 @@
       #expect(server.requestCount == 1)
     }
 
+    @Test func `what was sent before the server went away for good may have arrived, after retries too`() async throws {
+      let gate = LoopbackGate()
+      server.enqueue(.text("first"), .text("held").held(by: gate))
+      let retry = RetryPolicy(backoff: Backoff(base: .zero, floor: .zero))
+      let client = NetworkClient(baseURL: server.baseURL, behaviors: [.retry(retry)], transport: transport)
+      try await client.send(.get("x"))
+      let sent = Task { try await client.send(.put("x", body: .text("x"))) }
+      await gate.waitForArrivals(1)
+      server.stop()
+      let error = try await #require(throws: NetworkError.self) { try await sent.value }
+      #expect(error.code == .cannotConnect)
+      #expect(error.progress?.stage == .notSent)
+      #expect(error.attempts.count > 1)
+      #expect(error.attempts.first?.outcome.hasFailed(with: .connectionLost) == true)
+      #expect(error.mayHaveArrived)
+    }
+
     @Test(.enabled(if: SecureServer.absence == nil, "\(SecureServer.absence ?? "")"), arguments: [false, true])
     func `what a server over TLS has read before it goes away may have arrived`(usesHTTP2: Bool) async throws {
       let server = try await SecureServer()

@@ -111,6 +111,21 @@
       withExtendedLifetime(server) {}
     }
 
+    @Test(arguments: [false, true])
+    func `a request is in doubt if its connection ended and the next one could not be secured`(
+      resets: Bool
+    ) async throws {
+      let isWarm = Locked(false)
+      let (server, url) = try relay({ _ in !isWarm.withLock { $0 } }, resets: resets)
+      let transport = try transport()
+      _ = try await transport.send(NetworkRequest(url: url))
+      isWarm.withLock { $0 = true }
+      let error = try await transport.failure(of: NetworkRequest(.post, url: url, body: .data(Data("x".utf8))))
+      #expect(error.code == .connectionLost, "\(error)")
+      #expect(error.progress == NetworkError.Progress(.sent, reusedConnection: true))
+      withExtendedLifetime(server) {}
+    }
+
     // MARK: - Who the client is
 
     @Test(arguments: ["-tls1_2", "-tls1_3"], [false, true])

@@ -8,15 +8,18 @@ import Foundation
 package struct TransportFailure {
   private let error: any Error
   private let isWithinBody: Bool
+  private let hasSentBody: Bool
 
   /// Reads an error.
   ///
   /// - Parameters:
   ///   - error: The error.
   ///   - isWithinBody: Whether it came after the head of the response.
-  package init(_ error: any Error, isWithinBody: Bool) {
+  ///   - hasSentBody: Whether it came after bytes of the request's body were sent; by default false.
+  package init(_ error: any Error, isWithinBody: Bool, hasSentBody: Bool = false) {
     self.error = error
     self.isWithinBody = isWithinBody
+    self.hasSentBody = hasSentBody
   }
 
   /// The error for the caller.
@@ -37,8 +40,22 @@ package struct TransportFailure {
     return NSError(domain: (error as NSError).domain, code: (error as NSError).code, userInfo: info)
   }
 
+  /// Whether the error is that of the connection that replaced a lost one.
+  ///
+  /// On Linux URLSession makes another connection when a kept-alive one dies before the response begins. If that fails,
+  /// the error says that there is no connection, but the request was sent over the first.
+  package var isOfSecondConnection: Bool {
+    #if canImport(FoundationNetworking)
+      hasSentBody && !isWithinBody && platformCode.kinds.contains(.unsent) && !isRefusal
+    #else
+      false
+    #endif
+  }
+
   /// The code for the error.
-  private var code: NetworkError.Code {
+  private var code: NetworkError.Code { isOfSecondConnection ? .connectionLost : platformCode }
+
+  private var platformCode: NetworkError.Code {
     if let code = posixCode { return TransportFailure.posixCodes[code] ?? .transportFailed }
     guard let error = error as? URLError else { return .transportFailed }
     #if canImport(FoundationNetworking)
@@ -94,6 +111,13 @@ package struct TransportFailure {
       let code = TransportFailure.texts.first { text.contains($0.0) }?.1 ?? .transportFailed
       // Within the body the request was sent, whatever the text says.
       return isWithinBody && code.kinds.contains(.unsent) ? .connectionLost : code
+    }
+
+    /// Whether the server ended the handshake after the client's part was over, as it may with TLS 1.3 (RFC 8446
+    /// §4.4.2.4).
+    private var isRefusal: Bool {
+      let text = text
+      return text.contains("alert") && (text.contains("ssl_read") || text.contains("ssl_write"))
     }
 
     /// The texts of libcurl in lower case, for errors to which URLSession on Linux gives no code.

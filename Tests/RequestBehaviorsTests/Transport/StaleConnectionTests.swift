@@ -83,4 +83,22 @@ import Testing
     #expect(try await transport.send(server.request(method)).statusCode == 200)
     #expect(server.requests.map(\.method) == [.get, method])
   }
+
+  @Test(.enabled(if: isLinux, "elsewhere URLSession makes no second connection for it"))
+  func `a body that arrived before the server went away for good is not sent again`() async throws {
+    let gate = LoopbackGate()
+    let server = try LoopbackServer()
+    server.enqueue(.text("warm"), .text("held").held(by: gate))
+    let retry = RetryPolicy(backoff: Backoff(base: .zero, floor: .zero))
+    let client = NetworkClient(baseURL: server.baseURL, behaviors: [.retry(retry)])
+    try await client.send(.get("warm"))
+    let sent = Task { try await client.send(.post("orders", body: .json(["count": 1]))) }
+    await gate.waitForArrivals(1)
+    server.stop()
+    let error = try await #require(throws: NetworkError.self) { try await sent.value }
+    #expect(error.code == .connectionLost, "\(error)")
+    #expect(error.progress == NetworkError.Progress(.sent, reusedConnection: true))
+    #expect(error.mayHaveArrived)
+    #expect(error.attempts.count == 1)
+  }
 }

@@ -91,6 +91,21 @@ import Testing
       #expect(TransportFailure(error, isWithinBody: false).networkError.code == early)
       #expect(TransportFailure(error, isWithinBody: true).networkError.code == late)
     }
+
+    @Test(arguments: [
+      (URLError.Code.cannotConnectToHost, "Failed to connect to localhost port 443", NetworkError.Code.connectionLost),
+      (.unknown, "TLS connect error: \(ends)", .connectionLost),
+      (.unknown, "SSL certificate problem: self-signed certificate", .connectionLost),
+      // The server refuses the client after it has got the request.
+      (.unknown, "OpenSSL SSL_read: \(refuses), errno 0", .tlsFailed),
+      (.timedOut, "Timeout was reached", .timedOut),
+    ])
+    func `a failure to connect after the body was sent is the loss of the first connection`(
+      code: URLError.Code, text: String, wanted: NetworkError.Code
+    ) {
+      let error = URLError(code, userInfo: [NSLocalizedDescriptionKey: text])
+      #expect(TransportFailure(error, isWithinBody: false, hasSentBody: true).networkError.code == wanted)
+    }
   #endif
 
   @Test(arguments: [

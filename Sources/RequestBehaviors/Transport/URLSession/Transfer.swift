@@ -47,6 +47,7 @@ final class Transfer: @unchecked Sendable {
 
   // Used in the delegate's callbacks only, which come one after the other.
   private(set) var response: HTTPURLResponse?
+  var hasSentBody = false
   private var interimStatus: Int?
   private var framing: ResponseFraming?
   private var firstByte: Duration?

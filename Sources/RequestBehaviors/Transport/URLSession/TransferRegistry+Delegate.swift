@@ -50,6 +50,7 @@ extension TransferRegistry: URLSessionDataDelegate {
   ) {
     guard let transfer = transfer(of: task) else { return }
     touch(transfer)
+    transfer.hasSentBody = true
     if let length = transfer.announcedLength, totalBytesSent > length {
       return cutOff(
         transfer,
@@ -151,10 +152,13 @@ extension TransferRegistry: URLSessionDataDelegate {
   #endif
 
   private func fail(_ transfer: Transfer, _ error: any Error) {
-    var failure = TransportFailure(error, isWithinBody: transfer.response != nil).networkError
+    let meaning = TransportFailure(
+      error, isWithinBody: transfer.response != nil, hasSentBody: transfer.hasSentBody)
+    var failure = meaning.networkError
     let stage: NetworkError.Progress.Stage =
       if transfer.response != nil { .headReceived } else { failure.mayHaveArrived ? .sent : .notSent }
-    failure.progress = NetworkError.Progress(stage, reusedConnection: transfer.connection?.isReused)
+    let isReused = meaning.isOfSecondConnection ? true : transfer.connection?.isReused
+    failure.progress = NetworkError.Progress(stage, reusedConnection: isReused)
     // If neither the code nor the text tells the failure, the length may.
     if failure.code == .transportFailed, let missing = transfer.missing {
       var truncated = NetworkError(.truncatedBody, missing, underlyingError: error)
