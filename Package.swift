@@ -138,8 +138,9 @@ let package = Package(
     .testTarget(
       name: "RequestBehaviorsSQLiteTests",
       dependencies: [
-        "CFaultVFS", "RequestBehaviorsCaching", "RequestBehaviorsSQLite", "RequestBehaviorsTesting", "TestLimits",
-        "TestSupport", "CrashingWriter", "OutboxSender", "OutboxSoak", "TokenFileWriter",
+        "CFaultVFS", "RequestBehaviorsCaching", "RequestBehaviorsOAuth1", "RequestBehaviorsSQLite",
+        "RequestBehaviorsTesting", "TestLimits", "TestSupport", "CrashingWriter", "OutboxSender", "OutboxSoak",
+        "TokenFileWriter",
       ],
       swiftSettings: strict),
     .target(name: "CSlowResolver", path: "Tests/Fixtures/CSlowResolver"),

@@ -71,14 +71,18 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
     return response
   }
 
-  /// Returns the signed-in user as the owner of the response: a hash of the consumer's key and the token.
+  /// Returns the signed-in user as the owner of the response: a hash of the account's name, or of the consumer's key
+  /// and the token with which the user signed in.
   public func scope(for request: NetworkRequest) -> String? {
     session.note(request.call)
     session.scopes.follow(request.call)
     return applies(to: request) ? session.scope : nil
   }
 
-  /// Returns a digest of the secrets of the consumer and the token, because ``scope(for:)`` contains neither.
+  /// Returns a digest of the secrets of the consumer and of the token with which the user signed in, because
+  /// ``scope(for:)`` contains neither.
+  ///
+  /// For an account that the app names it is of the consumer's secret only.
   public func credentialDigest(salt: Data) -> String? { session.credentialDigest(salt: salt) }
 
   /// Warns if it is further out than a behavior that sends a request again.
@@ -100,4 +104,7 @@ extension RequestBehavior where Self == OAuth1Behavior {
 extension OAuth1Behavior: AccountKnowing {
   /// The owner of requests that are begun now; `nil` if no user is signed in.
   public var account: String? { session.scope }
+
+  /// A number that changes with each sign-in and sign-out, and not with a renewal.
+  public var signInCount: Int { session.userNumber }
 }

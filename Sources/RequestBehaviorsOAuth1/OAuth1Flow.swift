@@ -14,7 +14,7 @@ public import RequestBehaviors
 /// ```
 ///
 /// At its end the session signs for the user. The result has the credentials to store, and the other fields of the
-/// response.
+/// response. If one of them is the user's id, name the account by it: ``OAuth1Session/signIn(_:as:)``.
 ///
 /// An app that may be ended while the user is in the browser takes the steps one by one, and stores the request token
 /// between them: ``begin()``, ``authorizeURL(for:)``, ``finish(_:callback:)``.
@@ -99,8 +99,9 @@ public struct OAuth1Flow: Sendable {
   ///   - token: The request token that ``begin()`` returned.
   ///   - callback: The URL with `oauth_token` and `oauth_verifier`.
   /// - Returns: The user's credentials, with which the session signs from now on, and the other fields of the response.
-  /// - Throws: `NetworkError`, of code `NetworkError.Code.oauth1Denied` if the user refused, and
-  ///   `NetworkError.Code.oauth1UnexpectedCallback` if the callback is not of this sign-in.
+  /// - Throws: `NetworkError`, of code `NetworkError.Code.oauth1Denied` if the user refused,
+  ///   `NetworkError.Code.oauth1UnexpectedCallback` if the callback is not of this sign-in, and
+  ///   `NetworkError.Code.signedOut` if the session was signed in or out meanwhile.
   @discardableResult
   public func finish(_ token: OAuth1RequestToken, callback: URL) async throws -> OAuth1AccessToken {
     try await client.mappingErrors {
@@ -114,7 +115,8 @@ public struct OAuth1Flow: Sendable {
   ///   - token: The request token that ``begin()`` returned.
   ///   - verifier: The code; space around it is ignored.
   /// - Returns: The user's credentials, with which the session signs from now on, and the other fields of the response.
-  /// - Throws: `NetworkError`, of code `NetworkError.Code.oauth1Refused` if the service says why.
+  /// - Throws: `NetworkError`, of code `NetworkError.Code.oauth1Refused` if the service says why, and
+  ///   `NetworkError.Code.signedOut` if the session was signed in or out meanwhile.
   @discardableResult
   public func finish(_ token: OAuth1RequestToken, verifier: String) async throws -> OAuth1AccessToken {
     try await client.mappingErrors {
@@ -123,30 +125,39 @@ public struct OAuth1Flow: Sendable {
   }
 
   private func exchange(_ token: OAuth1RequestToken, for verifier: String) async throws -> OAuth1AccessToken {
-    let temporary = OAuth1Credentials(token: token.token, secret: token.secret)
-    let access = try await exchange(
-      endpoints.accessToken, as: temporary, sending: [(name: "oauth_verifier", value: verifier)]
-    ) { try $0.accessToken() }
-    session.signIn(access.credentials)
-    return access
+    try await signIn(
+      as: OAuth1Credentials(token: token.token, secret: token.secret),
+      sending: (name: "oauth_verifier", value: verifier))
   }
 
   /// Exchanges the user's token for a fresh one, at services whose tokens expire (OAuth Session 1.0).
+  ///
+  /// If the session signs with the credentials, the user stays the same owner: calls under way go on with the new
+  /// token, and what is kept for the user stays.
   ///
   /// - Parameters:
   ///   - credentials: The credentials that expire.
   ///   - sessionHandle: The `oauth_session_handle` that the service gave with them; ``OAuth1AccessToken/subscript(_:)``
   ///     reads it.
   /// - Returns: The new credentials, with which the session signs from now on, and the other fields of the response.
-  /// - Throws: `NetworkError`, of code `NetworkError.Code.oauth1Refused` if the service says why.
+  /// - Throws: `NetworkError`, of code `NetworkError.Code.oauth1Refused` if the service says why, and
+  ///   `NetworkError.Code.signedOut` if the session was signed in or out meanwhile.
   @discardableResult
   public func renew(_ credentials: OAuth1Credentials, sessionHandle: String) async throws -> OAuth1AccessToken {
-    let access = try await client.mappingErrors {
-      try await exchange(
-        endpoints.accessToken, as: credentials, sending: [(name: "oauth_session_handle", value: sessionHandle)]
-      ) { try $0.accessToken() }
+    try await client.mappingErrors {
+      try await signIn(as: credentials, sending: (name: "oauth_session_handle", value: sessionHandle))
     }
-    session.signIn(access.credentials)
+  }
+
+  /// Exchanges credentials for those of the user, with which the session then signs.
+  private func signIn(
+    as credentials: OAuth1Credentials, sending parameter: (name: String, value: String)
+  ) async throws -> OAuth1AccessToken {
+    let mark = session.mark(exchanging: credentials)
+    let access = try await exchange(endpoints.accessToken, as: credentials, sending: [parameter]) {
+      try $0.accessToken()
+    }
+    try session.signIn(access.credentials, since: mark)
     return access
   }
 }

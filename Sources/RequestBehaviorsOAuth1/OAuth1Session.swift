@@ -34,8 +34,16 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
   let makeNonce: @Sendable () -> String
   private let state: Locked<State>
 
+  private struct User {
+    var signer: OAuth1Signer
+    /// The owner of responses, which a renewal of the credentials keeps.
+    let scope: String
+    /// The secret that separates responses of the same owner; empty for an account that the app names.
+    let secret: String
+  }
+
   private struct State {
-    var signer: OAuth1Signer?
+    var user: User?
     /// Grows with every sign-in and sign-out.
     var userNumber = 0
     var clocks = OAuth1Clocks()
@@ -66,26 +74,40 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
     self.name = name
     self.trustsClockOverHTTP = trustsClockOverHTTP
     self.makeNonce = makeNonce ?? { Nonce.make(.hexadecimal) }
-    let signer = credentials.map {
-      OAuth1Signer(consumer: consumer, credentials: $0, method: signatureMethod, options: options)
-    }
-    state = Locked(State(signer: signer))
+    state = Locked(State())
+    // Not a sign-in, after which it would be known that the users of earlier launches have left.
+    if let credentials { state.withLock { $0.user = user(credentials) } }
   }
 
   /// The credentials of the signed-in user; `nil` if no user is signed in.
-  public var credentials: OAuth1Credentials? { state.withLock { $0.signer?.credentials } }
+  public var credentials: OAuth1Credentials? { currentSigner?.credentials }
 
   /// Signs with these credentials from now on.
   ///
   /// ``OAuth1Flow`` calls it at the end of a sign-in; call it yourself for credentials that you got otherwise.
-  public func signIn(_ credentials: OAuth1Credentials) {
-    let new = OAuth1Signer(consumer: consumer, credentials: credentials, method: signatureMethod, options: options)
-    let ended = scope
-    state.withLock { state in
-      state.signer = new
-      state.userNumber += 1
-    }
-    if let ended, ended != scope { scopes.end(ended) }
+  ///
+  /// The owner of responses, and of what a queue keeps, follows from the token. To keep the same owner with every token,
+  /// name the account with ``signIn(_:as:)``. The credentials that are in place already change nothing.
+  public func signIn(_ credentials: OAuth1Credentials) { take(credentials) }
+
+  /// Signs from now on with the credentials of a user whom the app knows by name.
+  ///
+  /// It differs from ``signIn(_:)`` in that the same account is the same owner each time: after every launch, and
+  /// with every token. A queue that is kept over a sign-out, or over a renewal and a launch, belongs to the user again.
+  ///
+  /// ```swift
+  /// try session.signIn(stored, as: profile.userID)
+  /// ```
+  ///
+  /// Sign in so at a launch too, instead of with the credentials of the initializer.
+  ///
+  /// - Parameters:
+  ///   - credentials: The credentials.
+  ///   - account: The name or number of the user, unique at the service; only a hash of it is kept.
+  /// - Throws: `NetworkError` of code `invalidRequest` if the name is empty; the session is as it was then.
+  public func signIn(_ credentials: OAuth1Credentials, as account: String) throws {
+    try SessionAccount.check(account)
+    take(credentials, id: SessionAccount.id(of: account, in: name))
   }
 
   /// Forgets the user's credentials; requests fail from now on.
@@ -93,31 +115,74 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
   /// A signed request that still waits in a behavior is not sent; it fails with
   /// `NetworkError.Code.signedOut`. A request past its last check, on its way to the transport, may
   /// still go; this method does not wait for it.
-  public func signOut() {
-    let ended = scope
-    state.withLock { state in
-      state.signer = nil
-      state.userNumber += 1
-    }
-    if let ended { scopes.end(ended) }
+  public func signOut() { state.withLock { replaceUser(with: nil, in: &$0) } }
+
+  /// The user for whom the service is asked for credentials, and whether they replace those of that user.
+  struct Mark {
+    fileprivate let userNumber: Int
+    fileprivate let isRenewal: Bool
   }
 
-  /// The owner of responses: a hash of the consumer's key and the token, if any; `nil` if no user is signed in.
-  var scope: String? {
-    guard let credentials else { return nil }
-    let digest = HashFunction.sha256.digest(of: Array((consumer.key + "&" + (credentials.token ?? "")).utf8))
-    return "oauth1 " + Data(digest).base64EncodedString()
+  /// Returns the mark to end a sign-in with, or a renewal of these credentials.
+  func mark(exchanging credentials: OAuth1Credentials) -> Mark {
+    state.withLock { Mark(userNumber: $0.userNumber, isRenewal: $0.user?.signer.credentials == credentials) }
   }
+
+  /// Signs with the credentials that the service gave, unless a sign-in or sign-out was asked for meanwhile.
+  ///
+  /// The user of a renewal stays the same owner.
+  ///
+  /// - Throws: `NetworkError` of code `signedOut`; the session is as it was then.
+  func signIn(_ credentials: OAuth1Credentials, since mark: Mark) throws {
+    guard take(credentials, since: mark) else { throw NetworkError.signInOvertaken() }
+  }
+
+  /// Signs in; returns false if that is void because the user has changed since the mark.
+  @discardableResult
+  private func take(_ credentials: OAuth1Credentials, id: String? = nil, since mark: Mark? = nil) -> Bool {
+    let new = user(credentials, id: id)
+    return state.withLock { state in
+      if let mark, mark.userNumber != state.userNumber { return false }
+      if mark?.isRenewal == true {
+        state.user?.signer = new.signer
+        return true
+      }
+      let isInPlace = state.user?.signer.credentials == credentials && (id == nil || id == state.user?.scope)
+      if !isInPlace { replaceUser(with: new, in: &state) }
+      return true
+    }
+  }
+
+  /// Replaces the user; under the lock, so that no call sees the new user before the old owner has ended.
+  private func replaceUser(with new: User?, in state: inout State) {
+    if let ended = state.user?.scope, ended != new?.scope { scopes.end(ended) }
+    state.user = new
+    state.userNumber += 1
+  }
+
+  /// Returns the user of credentials; without an id, the owner is a hash of the consumer's key and the token, if any.
+  private func user(_ credentials: OAuth1Credentials, id: String? = nil) -> User {
+    let signer = OAuth1Signer(consumer: consumer, credentials: credentials, method: signatureMethod, options: options)
+    if let id { return User(signer: signer, scope: id, secret: "") }
+    let digest = HashFunction.sha256.digest(of: Array((consumer.key + "&" + (credentials.token ?? "")).utf8))
+    return User(signer: signer, scope: "oauth1 " + Data(digest).base64EncodedString(), secret: credentials.secret)
+  }
+
+  /// The owner of responses; `nil` if no user is signed in.
+  var scope: String? { state.withLock { $0.user?.scope } }
 
   /// Returns a digest of the secrets of the consumer and the token; `nil` if no user is signed in.
   func credentialDigest(salt: Data) -> String? {
-    credentials.map { CredentialDigest.make(of: consumer.secret + "&" + $0.secret, salt: salt) }
+    state.withLock { $0.user?.secret }.map { CredentialDigest.make(of: consumer.secret + "&" + $0, salt: salt) }
   }
 
-  var currentSigner: OAuth1Signer? { state.withLock { $0.signer } }
+  var currentSigner: OAuth1Signer? { state.withLock { $0.user?.signer } }
+
+  /// The number of sign-ins and sign-outs so far.
+  var userNumber: Int { state.withLock { $0.userNumber } }
 
   /// The number of the signed-in user, which differs for every sign-in; `nil` if no user is signed in.
-  var user: Int? { state.withLock { $0.signer == nil ? nil : $0.userNumber } }
+  var user: Int? { state.withLock { $0.user == nil ? nil : $0.userNumber } }
 
   func learnedClock(of origin: Origin) -> OAuth1Clock? { state.withLock { $0.clocks[origin] } }
 

@@ -62,6 +62,13 @@ import Testing
     #expect(!field.contains("oauth_token"))
   }
 
+  @Test func `an account has a name`() throws {
+    let (userID, stored) = ("7", OAuth1Credentials(token: token, secret: tokenSecret))
+    let session = OAuth1Session(consumer: consumer)
+    try session.signIn(stored, as: userID)
+    #expect(session.credentials == stored)
+  }
+
   @Test func `a clock is corrected over http if the service is trusted`() async throws {
     let refusal = Data("oauth_problem=timestamp_refused".utf8)
     mock.on().respond(401, headers: ["Date": "Sun, 06 Nov 1994 08:49:37 GMT"], body: refusal).respond(200)

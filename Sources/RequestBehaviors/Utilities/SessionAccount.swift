@@ -3,7 +3,7 @@ import Foundation
 /// Makes the id under which an account owns responses and files.
 package enum SessionAccount {
   /// Returns the id of an account: the same each time, and without the name, because the id is part of keys and files.
-  static func id(of account: String, in session: String) -> String {
+  package static func id(of account: String, in session: String) -> String {
     let text = "\(session.utf8.count):\(session)\(account)"
     return prefix + Data(HashFunction.sha256.digest(of: Array(text.utf8))).base64EncodedString()
   }

@@ -34,6 +34,14 @@ import Testing
     }
   }
 
+  @Test func `a session has the name of the account`() throws {
+    let profile = (userID: "7", name: "Ada")
+    let session = OAuth1Session(consumer: consumer)
+    let stored = OAuth1Credentials(token: token, secret: secret)
+    try session.signIn(stored, as: profile.userID)
+    #expect(session.credentials == stored)
+  }
+
   @Test func `a flow signs in`() async throws {
     struct Browser {
       func open(_ url: URL) async throws -> URL {

@@ -35,7 +35,7 @@ extension NetworkError {
       "the session was signed out, or another user signed in, while the request was under way; it was not sent")
   }
 
-  static func signInOvertaken() -> NetworkError {
+  package static func signInOvertaken() -> NetworkError {
     NetworkError(
       .signedOut, "the session was signed out, or another sign-in ended, before this one did; its token is not used")
   }

@@ -45,6 +45,7 @@ import Testing
     let client = NetworkClient(transport, [.oauth1(session), .coalescing(), hold])
     let first = Task { try await client.send(Request<String>.get("me")) }
     await gate.waitForArrivals(1)
+    session.signOut()
     session.signIn(credentials)
     let second = Task { try await client.send(Request<String>.get("me")) }
     await gate.waitForArrivals(2)
