@@ -63,6 +63,8 @@ extension Chain {
     }
     // The prerequisite cannot require the credentials that it is to get.
     configuration.options.withdrawRequiredAuthentication()
+    // Nor may it wait in a limit for the requests that wait for it.
+    configuration.options.priority = .prerequisite
     return configuration
   }
 }

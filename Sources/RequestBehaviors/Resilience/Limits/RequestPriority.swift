@@ -15,6 +15,9 @@ public struct RequestPriority: RawRepresentable, Hashable, Comparable, Sendable 
   /// Work whose result a user is waiting for.
   public static let high = RequestPriority(rawValue: 100)
 
+  /// Work that requests wait for, such as getting their token: it goes before all of them.
+  static let prerequisite = RequestPriority(rawValue: .max)
+
   /// Whether the left one is less urgent.
   public static func < (left: RequestPriority, right: RequestPriority) -> Bool { left.rawValue < right.rawValue }
 }

@@ -55,6 +55,36 @@ import Testing
     #expect(clock.now == .seconds(1))
   }
 
+  @Test(arguments: [false, true])
+  func `a token request goes before the requests that wait for a permit`(isRate: Bool) async throws {
+    let (clock, server, early) = (ManualClock(), TokenServer(), Box(0))
+    let transport = ClosureTransport { request in
+      try await clock.requestClock.sleep(for: .seconds(1))
+      if request.headers["Authorization"] == "Bearer old",
+        early.update({
+          $0 += 1
+          return $0
+        }) <= 5
+      {
+        return NetworkResponse(request: request, statusCode: 200)
+      }
+      return try await server.transport.send(request)
+    }
+    let session = TokenSession(source: .refreshToken(.test))
+    try await session.signIn(AccessToken("old", refreshToken: "r"))
+    let limit: any RequestBehavior = isRate ? .rateLimit(1, burst: 1) : .concurrencyLimit(1)
+    let client = NetworkClient(transport, clock.requestClock, [.tokenAuth(session), limit])
+    let succeeded = try await clock.run {
+      await withTaskGroup(of: Bool.self) { group in
+        for number in 0..<100 { group.addTask { (try? await client.send(.get("\(number)"))) != nil } }
+        return await group.reduce(0) { $1 ? $0 + 1 : $0 }
+      }
+    }
+    #expect(succeeded == 100)
+    #expect(server.tokenRequests.count == 1)
+    #expect(server.apiRequests.count { $0.headers["Authorization"] == "Bearer old" } < 5)
+  }
+
   @Test func `what is said of a request's urgency, bounds and caching goes on to other origins, its key does not`() {
     var options = RequestOptions()
     options.priority = .high
