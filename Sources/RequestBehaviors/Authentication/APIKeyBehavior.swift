@@ -8,6 +8,10 @@
 /// The field is hidden in logs and errors, and goes to its origins only. A field of the name that the user sets on a
 /// request wins. A request with authentication `.none`, or `.only` of another name, carries no key; one that every
 /// request shall carry, whatever its ``RequestOptions/authentication``, is set by ``HeadersBehavior`` and marked there.
+///
+/// A key of the app has no owner. The key of a user, such as a personal access token, needs an ``owner`` where requests
+/// or responses are kept: a queue such as the outbox of `RequestBehaviorsSQLite` sends a request with the key of the
+/// owner who made it, or not at all.
 public struct APIKeyBehavior: UniqueBehavior, CredentialBehavior {
   /// Once per call, as other fields.
   public let order = BehaviorOrder.request
@@ -19,6 +23,8 @@ public struct APIKeyBehavior: UniqueBehavior, CredentialBehavior {
   public let credential: String
   /// The servers that the key may be sent to.
   public let origins: OriginScope
+  /// The name of the user whose key it is; `nil` if it is the app's.
+  public let owner: String?
   /// The field that carries the key.
   public var credentialField: String? { field.name }
   private let field: HeaderFields.Field
@@ -30,15 +36,25 @@ public struct APIKeyBehavior: UniqueBehavior, CredentialBehavior {
   ///   - key: The key.
   ///   - credential: The name by which a request asks for the key; by default the field's.
   ///   - origins: The servers it may be sent to; by default the base URL's.
-  public init(_ header: String, _ key: String, credential: String? = nil, origins: OriginScope = .baseURL) {
+  ///   - owner: The name of the user whose key it is, such as the user's id; by default it is the app's.
+  public init(
+    _ header: String, _ key: String, credential: String? = nil, origins: OriginScope = .baseURL, owner: String? = nil
+  ) {
     self.name = header.lowercased()
     self.credential = credential ?? header
     self.origins = origins
+    self.owner = owner
     self.field = HeaderFields.Field(header, key, sensitive: origins)
   }
 
   /// Returns the field.
   public func headers(for request: NetworkRequest) async throws -> HeaderFields { HeaderFields([field]) }
+
+  /// Returns the ``owner``.
+  public func scope(for request: NetworkRequest) -> String? {
+    guard let owner, applies(to: request) else { return nil }
+    return "\(credential):\(owner)"
+  }
 }
 
 extension APIKeyBehavior: CustomReflectable, CustomStringConvertible {
@@ -52,9 +68,9 @@ extension APIKeyBehavior: CustomReflectable, CustomStringConvertible {
 extension RequestBehavior where Self == APIKeyBehavior {
   /// Sends a secret key: hidden in logs and errors, and sent to its origins only; see ``APIKeyBehavior``.
   public static func apiKey(
-    _ header: String, _ key: String, credential: String? = nil, origins: OriginScope = .baseURL
+    _ header: String, _ key: String, credential: String? = nil, origins: OriginScope = .baseURL, owner: String? = nil
   ) -> APIKeyBehavior {
-    APIKeyBehavior(header, key, credential: credential, origins: origins)
+    APIKeyBehavior(header, key, credential: credential, origins: origins, owner: owner)
   }
 
   /// Sends a fixed token as `Authorization: Bearer …` (RFC 6750 §2.1); one that expires is a ``TokenSession``'s.
@@ -62,8 +78,11 @@ extension RequestBehavior where Self == APIKeyBehavior {
   /// - Parameters:
   ///   - token: The token.
   ///   - origins: The servers it may be sent to; by default the base URL's.
+  ///   - owner: The name of the user whose token it is, such as the user's id; by default it is the app's.
   /// - Returns: The behavior, whose credentials have the name `bearer`.
-  public static func bearer(_ token: String, origins: OriginScope = .baseURL) -> APIKeyBehavior {
-    APIKeyBehavior("Authorization", "Bearer \(token)", credential: "bearer", origins: origins)
+  public static func bearer(
+    _ token: String, origins: OriginScope = .baseURL, owner: String? = nil
+  ) -> APIKeyBehavior {
+    APIKeyBehavior("Authorization", "Bearer \(token)", credential: "bearer", origins: origins, owner: owner)
   }
 }

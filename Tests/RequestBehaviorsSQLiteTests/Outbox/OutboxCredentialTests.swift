@@ -61,6 +61,18 @@ import Testing
     #expect(fields("Authorization", world) == [nil])
   }
 
+  @Test func `a request has the token of the owner who enqueued it, and not another owner's`() async throws {
+    let world = try OutboxWorld()
+    func outbox(_ owner: String) async throws -> Outbox {
+      try await world.outbox(world.client([.bearer("token-\(owner)", owner: owner)]))
+    }
+    try await outbox("anna").enqueue(.post("keys"))
+    #expect(try await outbox("ben").drain().others == 1)
+    #expect(world.sent == [])
+    #expect(try await outbox("anna").drain().isEmpty)
+    #expect(fields("Authorization", world) == ["Bearer token-anna"])
+  }
+
   @Test func `a request without authentication has no key`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox(world.client([.apiKey("X-API-Key", "key"), .tokenAuth(session)]))
