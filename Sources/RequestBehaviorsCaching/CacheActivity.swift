@@ -56,24 +56,13 @@ final class CacheActivity: Sendable {
 
   // MARK: - Shared stores
 
-  private struct Shared {
-    weak var activity: CacheActivity?
-  }
-
-  private static let registry = Locked<[ObjectIdentifier: Shared]>([:])
+  private static let registry = Locked(WeakTable<ObjectIdentifier, CacheActivity>())
 
   /// Returns the activity at a store, which all behaviors that use the store share.
   static func shared(by store: any CacheStore) -> CacheActivity {
     // A store that is a value cannot be shared.
     guard type(of: store) is AnyClass else { return CacheActivity() }
-    return registry.withLock { registry in
-      let id = ObjectIdentifier(store as AnyObject)
-      if let activity = registry[id]?.activity { return activity }
-      registry = registry.filter { $0.value.activity != nil }
-      let activity = CacheActivity()
-      registry[id] = Shared(activity: activity)
-      return activity
-    }
+    return registry.withLock { $0.object(for: ObjectIdentifier(store as AnyObject)) { CacheActivity() } }
   }
 
   // MARK: - Fetches

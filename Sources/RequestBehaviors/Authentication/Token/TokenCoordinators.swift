@@ -11,23 +11,16 @@ enum TokenCoordinators {
     }
   }
 
-  private struct Entry {
-    weak var coordinator: TokenCoordinator?
-  }
-
-  private static let entries = Locked<[Place: Entry]>([:])
+  private static let table = Locked(WeakTable<Place, TokenCoordinator>())
 
   /// Returns the coordinator of a store; it stays the same as long as a session uses it.
   static func coordinator(
     of store: any TokenStore, policy: TokenRefreshPolicy, clock: RequestClock?, account: String?
   ) -> TokenCoordinator {
-    entries.withLock { entries in
-      let place = Place(store)
-      if let coordinator = entries[place]?.coordinator { return coordinator }
-      entries = entries.filter { $0.value.coordinator != nil }
-      let coordinator = TokenCoordinator(store: store, policy: policy, clock: clock, account: account)
-      entries[place] = Entry(coordinator: coordinator)
-      return coordinator
+    table.withLock { table in
+      table.object(for: Place(store)) {
+        TokenCoordinator(store: store, policy: policy, clock: clock, account: account)
+      }
     }
   }
 }
