@@ -102,6 +102,18 @@ import Testing
     #expect(fixture.mock.sent.count == 1)
   }
 
+  @Test func `an assertion for other rights or another audience is told apart by caches`() {
+    func digest(_ audience: String? = nil, _ scopes: [String] = []) -> String? {
+      let source = JWTBearerGrant(
+        fixture.endpoint(), key: signer(), issuer: "robot", audience: audience, scopes: scopes)
+      return TokenAuthBehavior(TokenSession(source: source)).credentialDigest(salt: Data())
+    }
+    let digests = [digest(), digest("a"), digest("b"), digest(nil, ["a"]), digest("a", ["a"])]
+    #expect(digests[0] == nil)
+    #expect(Set(digests).count == 5)
+    #expect(digest("a", ["a"]) == digests[4])
+  }
+
   @Test func `a device asks again at its own pace`() async throws {
     fixture.mock.on(.post, "device").respond(200, jsonText: Self.codes)
     fixture.mock.on(.post, "token").respond(429).times(3)

@@ -77,6 +77,14 @@ public struct JWTBearerGrant: TokenSource {
   }
 }
 
+extension JWTBearerGrant: RightsAskingTokenSource {
+  /// The audience and the scopes.
+  package var rights: String? {
+    let parts = (audience.map { ["for \($0)"] } ?? []) + scopes
+    return parts.isEmpty ? nil : parts.joined(separator: " ")
+  }
+}
+
 extension TokenSource where Self == JWTBearerGrant {
   /// Gets tokens for an assertion that a key signs; see ``JWTBearerGrant``.
   ///

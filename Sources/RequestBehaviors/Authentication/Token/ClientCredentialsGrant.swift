@@ -7,7 +7,8 @@
 ///   name: "app", source: .clientCredentials(endpoint))
 /// ```
 ///
-/// Its account is the id of the client at the endpoint.
+/// Its account is the id of the client at the endpoint. Sessions that ask for other scopes have the same owner, and do
+/// not share responses.
 public struct ClientCredentialsGrant: TokenSource {
   private let endpoint: TokenEndpoint
   private let scopes: [String]
@@ -27,7 +28,11 @@ public struct ClientCredentialsGrant: TokenSource {
 
   /// Returns a token, with a request of grant type `client_credentials`.
   public func fetch(using client: NetworkClient) async throws -> AccessToken {
-    let scope = scopes.isEmpty ? nil : scopes.joined(separator: " ")
-    return try await endpoint.requestToken(["grant_type": "client_credentials", "scope": scope], using: client)
+    try await endpoint.requestToken(["grant_type": "client_credentials", "scope": rights], using: client)
   }
+}
+
+extension ClientCredentialsGrant: RightsAskingTokenSource {
+  /// The scopes.
+  package var rights: String? { scopes.isEmpty ? nil : scopes.joined(separator: " ") }
 }

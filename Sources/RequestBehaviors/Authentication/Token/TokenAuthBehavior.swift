@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Authenticates with the token of a session.
 ///
 /// ```swift
@@ -76,6 +78,9 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
     guard applies(to: request) else { return nil }
     return user.isKnown ? user.scope : session.coordinator.user.scope
   }
+
+  /// Returns the rights that the source of the session asks for: another session of the same account may have others.
+  public func credentialDigest(salt: Data) -> String? { session.rights }
 
   /// Sends the request with a token, and once more with a newer one if the server does not accept it.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {

@@ -44,6 +44,8 @@ public final class TokenSession: Sendable {
   public let name: String
 
   let source: any TokenSource
+  /// The rights that the source asks for; `nil` if it does not tell.
+  let rights: String?
   let coordinator: TokenCoordinator
   private let environment = Locked<ServerEnvironment?>(nil)
 
@@ -61,6 +63,7 @@ public final class TokenSession: Sendable {
   ) {
     self.name = name
     self.source = source
+    self.rights = (source as? any RightsAskingTokenSource)?.rights
     self.coordinator = TokenCoordinators.coordinator(
       of: store, policy: policy, clock: clock,
       account: source.account.map { SessionAccount.id(ofService: $0, in: name) })

@@ -13,6 +13,12 @@ extension RefreshTokenGrant: KeyCheckingTokenSource {
   }
 }
 
+/// A source that asks for particular rights of its account.
+package protocol RightsAskingTokenSource: TokenSource {
+  /// The rights, which are no secret; `nil` if the server chooses them.
+  var rights: String? { get }
+}
+
 /// The cause of the error for a token that is bound to another key.
 ///
 /// Such an error does not end the session: another process with the same store may have the key.

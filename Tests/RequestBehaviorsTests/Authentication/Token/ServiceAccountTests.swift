@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
 import RequestBehaviorsTesting
 import TestSupport
 import Testing
@@ -43,6 +44,19 @@ import Testing
     try await user.signIn(AccessToken("t"), as: "app at token")
     #expect(try await scope(user) != owner)
     #expect(try await scope(fixture.session(.closure(account: "app at token") { _ in AccessToken("t") })) == owner)
+  }
+
+  @Test func `sessions of a service that ask for other rights share no response of a cache`() async throws {
+    fixture.server.state.update { state in
+      state.answer = { NetworkResponse(request: $0, statusCode: 200, headers: ["Cache-Control": "max-age=60"]) }
+    }
+    let store = MemoryCacheStore()
+    let endpoint = TokenEndpoint("token", clientID: "app", clientSecret: "s")
+    for scopes in [["read"], ["read", "admin"], [], ["read"]] {
+      let session = fixture.session(.clientCredentials(endpoint, scopes: scopes))
+      try await fixture.client(session, .caching(store)).send(.get("a"))
+    }
+    #expect(fixture.server.apiRequests.count == 3)
   }
 
   @Test func `a source of closures has an account if it is given one`() async throws {
