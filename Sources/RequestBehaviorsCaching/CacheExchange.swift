@@ -16,11 +16,9 @@ struct CacheExchange: Sendable {
   /// Whether a behavior further in checks where responses come from.
   let requiresVerification: Bool
 
-  /// Creates the exchange of a request that may be looked up: QUERY, and GET and HEAD without content; `nil` for others.
+  /// Creates the exchange of a request that may be looked up: GET, HEAD and QUERY; `nil` for other methods.
   init?(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior) {
     guard [.get, .head, .query].contains(request.method), !request.call.hasGainedCredential else { return nil }
-    // Content of a GET has no defined meaning (RFC 9110 §9.3.1), but servers exist that respond according to it.
-    guard request.body == nil || request.method == .query else { return nil }
     // A credential that the transport adds, such as a cookie, is no part of a key.
     guard !next.addsCredentials(to: request) else { return nil }
     guard let key = CacheKey(request, at: next, digestKey: cache.store.digestKey) else { return nil }

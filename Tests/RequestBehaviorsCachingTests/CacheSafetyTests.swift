@@ -183,14 +183,6 @@ import Testing
     #expect(try await fixture.send().source == .network)
   }
 
-  @Test func `a GET with content is neither stored nor answered from the cache`() async throws {
-    let fixture = CacheFixture([Reply(headers: fresh, body: "cats"), Reply(headers: fresh, body: "dogs")])
-    func search(_ text: String) -> Request<NetworkResponse> { Request(.get, "a", body: .json(text)) }
-    #expect(try await fixture.send(search("cats")).text == "cats")
-    #expect(try await fixture.send(search("dogs")).text == "dogs")
-    #expect(fixture.store.count == 0)
-  }
-
   @Test func `variants of a URL are stored beside each other, and a match replaces its own`() async throws {
     let fixture = CacheFixture([
       Reply(headers: ["Cache-Control": "max-age=60", "Vary": "Foo"], body: "1"),

@@ -132,7 +132,8 @@ import Testing
     #expect(transport.sent.count == count)
   }
 
-  @Test func `a stale response that stands in for a late one is returned, though it can no longer be saved`() async throws
+  @Test func `a stale response that stands in for a late one is returned, though it can no longer be saved`()
+    async throws
   {
     let (test, clock) = (try TestStore(), ManualClock())
     let transport = ClosureTransport { request in

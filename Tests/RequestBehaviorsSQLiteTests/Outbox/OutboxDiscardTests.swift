@@ -110,8 +110,11 @@ import Testing
   @Test(arguments: ["a\nb", "\nb", "a\r\nb", "a\u{1B}nb"])
   func `what a user left is removed if the name of the user has a line break`(name: String) async throws {
     let world = try OutboxWorld()
-    try await enqueue(1, by: name, sessionInMemory(), in: world)
-    try await enqueue(2, by: "b", sessionInMemory(), in: world)
+    for user in [name, "b"] {
+      let session = sessionInMemory()
+      try await session.signIn(AccessToken("token"), as: user)
+      try await outbox(world, session).enqueue(Ping(number: 1))
+    }
     #expect(try await world.count("SELECT count(*) FROM outbox_entry") == 1)
   }
 
