@@ -31,6 +31,12 @@ extension OutboxCore {
     }
   }
 
+  /// Returns whether entries wait for owners who are not present.
+  func hasAbsentOwners() async throws -> Bool {
+    let present = present
+    return try await store.read { try !self.table($0).waitingScopes().allSatisfy { present.contains($0) } }
+  }
+
   /// Ends the entries of accounts that have been away for too long.
   ///
   /// They become dead letters, or are removed where the outbox discards. But an account of a session that the client
@@ -40,11 +46,13 @@ extension OutboxCore {
     let gone = try await store.write(durability: .normal) { db in
       try self.table(db).absentScopes(present: present, now: now, limit: Self.longestAbsence)
     }
-    guard !gone.isEmpty else { return }
+    // A user whom another process has signed in is not gone.
+    guard !gone.isEmpty, await client.readSessionsAgain() else { return }
+    try await refreshOwners()
     if settings.atSignOut == .discard {
       try await discard { gone.contains($0.scope) && $0.isListed(self.members) && !self.present.contains($0.scope) }
     }
-    for scope in gone { try await bury(scope) }
+    for scope in gone where !self.present.contains(scope) { try await bury(scope) }
   }
 
   /// Makes dead letters of the waiting entries of an owner.

@@ -15,6 +15,7 @@ extension OutboxDrainer {
           if held != nil { state.withLock { $0.hasLostClaims = true } }
         }
         if held != nil, state.withLock({ $0.hasLostClaims && $0.workers.isEmpty }) { try await recover() }
+        if held != nil { try await readSessionsAgain() }
         try await core.refreshOwners()
         followSignIns()
         try await core.discardEnded()
@@ -49,6 +50,20 @@ extension OutboxDrainer {
   private func recover() async throws {
     try await core.recover()
     state.withLock { $0.hasLostClaims = false }
+  }
+
+  /// The shortest time between two readings of who is signed in.
+  private static let readingInterval = Duration.seconds(10)
+
+  /// Reads who is signed in, if entries wait for users who are not: another process may have signed them in.
+  private func readSessionsAgain() async throws {
+    let now = core.clock.now()
+    let isDue = state.withLock { state in
+      if let last = state.lookedForSignIns, now - last < Self.readingInterval { return false }
+      state.lookedForSignIns = now
+      return true
+    }
+    if isDue, try await core.hasAbsentOwners() { _ = await core.client.readSessionsAgain() }
   }
 
   /// The interval at which accounts that are away are looked for.

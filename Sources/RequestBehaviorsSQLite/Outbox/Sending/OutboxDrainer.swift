@@ -32,6 +32,8 @@ final class OutboxDrainer: Sendable {
     var wakesWithoutUser = true
     /// The difference between the wall clock and the monotonic one.
     var drift: Double?
+    /// The time of the last look for entries of users whom another process may have signed in.
+    var lookedForSignIns: Duration?
     /// The owners and the time of the last look for accounts that are away.
     var lookedForAbsent: (present: Set<String?>, time: Duration)?
     /// Whether an entry is claimed whose attempt is over.

@@ -171,7 +171,7 @@ extension OutboxTable {
   }
 
   /// Returns the owners of waiting entries, each by one seek of an index, however many entries there are.
-  private func waitingScopes() throws -> [String] {
+  func waitingScopes() throws -> [String] {
     var scopes: Set<String> = []
     for condition: SQL in ["state = 0", "lane IS NOT NULL AND state IN (0,1,2,4)"] {
       var last = ""

@@ -1,0 +1,56 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsSQLite
+import RequestBehaviorsTesting
+import TestSupport
+import Testing
+
+/// Users whom another process signs in while an outbox that holds entries sends.
+@Suite(.limited) struct OutboxSignInTests {
+  private let box = Shared<AccessToken?>(nil)
+  private let isLocked = Shared(false)
+
+  /// A session as each process makes it.
+  private func session() -> TokenSession {
+    TokenSession(source: .signInOnly, store: LockedTokenStore(box, isLocked))
+  }
+
+  private func outbox(_ world: OutboxWorld, _ session: TokenSession) async throws -> Outbox {
+    try await world.outbox(world.client([.tokenAuth(session)]))
+  }
+
+  /// Has a user sign in and enqueue an entry, in another process.
+  private func enqueueElsewhere(_ world: OutboxWorld) async throws {
+    let session = session()
+    try await session.signIn(AccessToken("token"), as: "a")
+    try await outbox(world, session).enqueue(Ping(number: 1))
+  }
+
+  @Test func `the outbox that sends learns of a user whom another process has signed in`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await outbox(world, session())
+    outbox.start()
+    await world.clock.waitForSleepers(1)
+    try await enqueueElsewhere(world)
+    await world.letTimePass { !world.sent.isEmpty }
+    #expect(world.mock.sent.map { $0.headers["Authorization"] } == ["Bearer token"])
+    await outbox.stop()
+  }
+
+  @Test func `a user of another process is not away for 30 days because the store cannot be read`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await outbox(world, session())
+    try await outbox.drain()
+    try await enqueueElsewhere(world)
+    isLocked.value = true
+    for _ in 1...3 {
+      world.clock.advance(by: .seconds(31 * 86_400))
+      try await outbox.drain()
+      #expect(try await world.states == [0])
+    }
+    isLocked.value = false
+    world.clock.advance(by: .seconds(60))
+    #expect(try await outbox.drain().isEmpty)
+    #expect(world.sent == ["POST /pings/1"])
+  }
+}
