@@ -58,6 +58,9 @@ public struct OutboxConfiguration: Sendable {
 
   /// The interval at which the queue looks for entries of other processes, and for the end of another process that
   /// sends; 1 second by default.
+  ///
+  /// While a task waits for a value or the states of an entry, deliveries of other processes are looked for as often,
+  /// unless the store has an interval of its own, ``SQLiteConfiguration/changePollInterval``.
   public var pollInterval: Duration
 
   /// Origins that the client's base URL had before, whose entries are sent to the new one; none by default.

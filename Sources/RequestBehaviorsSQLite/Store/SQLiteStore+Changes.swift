@@ -73,7 +73,8 @@ extension SQLiteStore {
     }
   }
 
-  private func noticeOtherCommits() async {
+  /// Tells the waiters of commits of other stores and processes.
+  func noticeOtherCommits() async {
     let changes = state.changes
     // A look may fail, for example while the store is suspended. The next look finds the commit.
     try? await perform(on: writer) { if try $0.hasOtherCommits() { changes.publish(nil) } }

@@ -60,8 +60,11 @@ import Testing
     #expect(world.reads.value <= 4 * count)
   }
 
-  @Test func `a value is told to be unknown when another store on the file has delivered it`() async throws {
-    let world = try Counted(pollInterval: .seconds(1))
+  @Test(arguments: [nil, Duration.seconds(1)])
+  func `a value is told to be unknown when another store on the file has delivered it`(
+    pollInterval: Duration?
+  ) async throws {
+    let world = try Counted(pollInterval: pollInterval)
     let other = try Counted(world.folder)
     let (outbox, sender) = (try await world.outbox(), try await other.outbox())
     let entries = try await world.entries(100, in: outbox)
@@ -82,6 +85,28 @@ import Testing
     }
     await watch.value
     #expect(ends.value == 100)
+  }
+
+  @Test func `the states of an entry end when another store on the file has delivered it`() async throws {
+    let world = try Counted()
+    let other = try Counted(world.folder)
+    let (outbox, sender) = (try await world.outbox(), try await other.outbox())
+    let entry = try #require(try await world.entries(1, in: outbox).first)
+    let (last, isOver) = (Shared<OutboxState?>(nil), Shared(false))
+    let loop = Task {
+      for await state in entry.states { last.value = state }
+      isOver.value = true
+    }
+    while last.value == nil { await Task.yield() }
+    try await sender.drain()
+    while !isOver.value {
+      world.clock.advance(by: .seconds(1))
+      await Task.yield()
+    }
+    await loop.value
+    #expect(last.value == .delivered)
+    // Nothing looks for commits of others any more.
+    while world.clock.sleeperCount > 0 { await Task.yield() }
   }
 
   @Test func `an entry that is discarded ends the wait for its value`() async throws {

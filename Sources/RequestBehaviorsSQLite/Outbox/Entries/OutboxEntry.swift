@@ -83,6 +83,8 @@ public struct OutboxEntry<Operation: OutboxOperation>: Sendable, Identifiable {
     var values = core.store.values { db -> OutboxState? in
       try core.table(db).row(id).map { core.state(of: $0, present: core.present) }
     }.makeAsyncIterator()
+    // So that the commits of others are seen.
+    core.watch.begin(id)
     let (stream, continuation) = AsyncStream.makeStream(of: OutboxState.self)
     let task = Task {
       while let state = try? await values.next(), let state {
@@ -91,7 +93,10 @@ public struct OutboxEntry<Operation: OutboxOperation>: Sendable, Identifiable {
       }
       continuation.finish()
     }
-    continuation.onTermination = { _ in task.cancel() }
+    continuation.onTermination = { _ in
+      task.cancel()
+      core.watch.end(id)
+    }
     return stream
   }
 }

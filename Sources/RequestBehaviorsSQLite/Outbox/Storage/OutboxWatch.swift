@@ -12,7 +12,8 @@ final class OutboxWatch: Sendable {
   private struct State {
     /// The numbers of tasks that wait, by entry.
     var waiting: [UUID: Int] = [:]
-    var task: Task<Void, Never>?
+    /// The task that looks, and the one that has the store notice the commits of others.
+    var tasks: [Task<Void, Never>] = []
   }
 
   private let store: SQLiteStore
@@ -26,7 +27,8 @@ final class OutboxWatch: Sendable {
   /// - Parameters:
   ///   - store: The store with the entries.
   ///   - clock: The clock of the interval.
-  ///   - interval: The shortest time between two looks for many entries.
+  ///   - interval: The shortest time between two looks for many entries. It is also the interval at which commits of
+  ///     others are looked for, if the store has none.
   ///   - wake: Wakes the tasks that wait for an entry.
   init(_ store: SQLiteStore, clock: RequestClock, interval: Duration, wake: @escaping @Sendable (UUID) -> Void) {
     self.store = store
@@ -35,33 +37,39 @@ final class OutboxWatch: Sendable {
     self.wake = wake
   }
 
-  deinit { state.withLock { $0.task }?.cancel() }
+  deinit { for task in state.withLock({ $0.tasks }) { task.cancel() } }
 
   /// Begins to watch an entry; the commits from now on are seen.
   func begin(_ id: UUID) {
     state.withLock { state in
       state.waiting[id, default: 0] += 1
-      guard state.task == nil else { return }
+      guard state.tasks.isEmpty else { return }
       let listener = ChangeListener(store.state.changes)
-      state.task = Task { [weak self, clock, interval] in
+      let looking = Task { [weak self, clock, interval] in
         while await listener.wait(for: [OutboxSchema.entries]), let count = await self?.look() {
           if count > Self.fewEntries { try? await clock.sleep(for: interval) }
         }
         // The store is closed, unless no task waits any more.
         if !Task.isCancelled { self?.wakeAll() }
       }
+      state.tasks = [looking]
+      guard store.configuration.changePollInterval == nil else { return }
+      state.tasks.append(
+        Task { [store, clock, interval] in
+          while (try? await clock.sleep(for: interval)) != nil { await store.noticeOtherCommits() }
+        })
     }
   }
 
   /// Ends what ``begin(_:)`` began.
   func end(_ id: UUID) {
-    let task = state.withLock { state -> Task<Void, Never>? in
+    let tasks = state.withLock { state -> [Task<Void, Never>] in
       state.waiting[id] = state.waiting[id].flatMap { $0 > 1 ? $0 - 1 : nil }
-      guard state.waiting.isEmpty else { return nil }
-      defer { state.task = nil }
-      return state.task
+      guard state.waiting.isEmpty else { return [] }
+      defer { state.tasks = [] }
+      return state.tasks
     }
-    task?.cancel()
+    for task in tasks { task.cancel() }
   }
 
   private var ids: [UUID] { state.withLock { Array($0.waiting.keys) } }
