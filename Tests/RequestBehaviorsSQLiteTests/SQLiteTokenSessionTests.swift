@@ -70,6 +70,21 @@ private final class Tally: @unchecked Sendable {
     #expect(try await makeSession().isSignedIn() == false)
   }
 
+  @Test func `a session over a file that was closed and opened again writes the open one`() async throws {
+    let folder = try TemporaryFolder()
+    let source = ClosureTokenSource { _ in throw NetworkError.notSignedIn() }
+    let one = try SQLiteStore(path: folder.file())
+    let first = TokenSession(source: source, store: SQLiteTokenStore(one))
+    try await first.signIn(AccessToken("kept"))
+    await one.close()
+    let tokens = SQLiteTokenStore(try SQLiteStore(path: folder.file()))
+    let second = TokenSession(source: source, store: tokens)
+    #expect(try await second.isSignedIn())
+    try await second.signOut()
+    #expect(try await tokens.load() == nil)
+    withExtendedLifetime(first) {}
+  }
+
   @Test func `a damaged file fails the request with what is wrong`() async throws {
     let folder = try TemporaryFolder()
     let store = try SQLiteStore(path: folder.file())

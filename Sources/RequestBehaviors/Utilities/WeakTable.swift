@@ -16,9 +16,11 @@ package struct WeakTable<Key: Hashable & Sendable, Object: AnyObject & Sendable>
   /// The number of entries, with those whose object does not exist any more.
   package var count: Int { entries.count }
 
-  /// Returns the object of a key, which is made unless it exists.
-  package mutating func object(for key: Key, orMake make: () -> Object) -> Object {
-    if let object = entries[key]?.object { return object }
+  /// Returns the object of a key, which is made unless one exists that can be used.
+  package mutating func object(
+    for key: Key, if isUsable: (Object) -> Bool = { _ in true }, orMake make: () -> Object
+  ) -> Object {
+    if let object = entries[key]?.object, isUsable(object) { return object }
     if entries.count >= limit {
       entries = entries.filter { $0.value.object != nil }
       limit = max(16, entries.count * 2)

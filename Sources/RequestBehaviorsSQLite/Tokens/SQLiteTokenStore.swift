@@ -16,7 +16,7 @@ public import RequestBehaviors
 /// `access_token_refresh` names that process for 30 seconds, which it renews. On Linux and macOS the others notice at
 /// once that it has ended. On other platforms, and for a process that is stopped, they wait until the 30 seconds have
 /// passed.
-public final class SQLiteTokenStore: TokenStore {
+public final class SQLiteTokenStore: TokenStore, ClosableTokenStore {
   private let store: SQLiteStore
   private let name: String
   private let clock: RequestClock
@@ -40,6 +40,8 @@ public final class SQLiteTokenStore: TokenStore {
 
   /// The file's path and the name; a database in memory is its own.
   public var location: String? { store.path == ":memory:" ? nil : store.path + "#" + name }
+
+  package var isClosed: Bool { store.state.isClosed }
 
   /// Returns the token; `nil` if no token is stored.
   ///

@@ -18,7 +18,8 @@ enum TokenCoordinators {
     of store: any TokenStore, policy: TokenRefreshPolicy, clock: RequestClock?, account: String?
   ) -> TokenCoordinator {
     table.withLock { table in
-      table.object(for: Place(store)) {
+      // A file that was closed and opened again needs another one, over the store that is open.
+      table.object(for: Place(store), if: { ($0.store as? any ClosableTokenStore)?.isClosed != true }) {
         TokenCoordinator(store: store, policy: policy, clock: clock, account: account)
       }
     }

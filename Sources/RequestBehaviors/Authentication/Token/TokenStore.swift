@@ -85,3 +85,9 @@ extension TokenStore {
     return true
   }
 }
+
+/// A token store that can be closed, and whose place another object can take then.
+package protocol ClosableTokenStore: TokenStore {
+  /// Whether nothing can be read or written any more.
+  var isClosed: Bool { get }
+}
