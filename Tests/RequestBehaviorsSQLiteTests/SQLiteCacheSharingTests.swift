@@ -73,6 +73,21 @@ import Testing
     #expect(try await other.entries(limit: 9).count == 1)
   }
 
+  @Test func `a large body that was stored by the file's path is found by a link`() async throws {
+    let folder = try TemporaryFolder()
+    try FileManager.default.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: "store.sqlite")
+    let server = ClosureTransport { request in
+      NetworkResponse(
+        request: request, statusCode: 200, headers: ["Cache-Control": "max-age=600"],
+        body: .data(Data(repeating: 7, count: 100_000)))
+    }
+    for name in ["store.sqlite", "link"] {
+      let client = try client(SQLiteCacheStore(path: folder.file(name)), server)
+      let response: NetworkResponse = try await client.send(.get("a"))
+      #expect(response.source == (name == "link" ? .cache : .network))
+    }
+  }
+
   /// Holds its first request until the test lets it go, and says how many came before each.
   private func numberedServer(_ gate: TestGate) -> ClosureTransport {
     ClosureTransport(numbered: { number, request in

@@ -70,6 +70,30 @@ import Testing
     for file in files { #expect(try mode(of: file) == 0o600) }
   }
 
+  @Test func `a file that is made through a link is its owner's alone`() async throws {
+    let folder = try TemporaryFolder()
+    try FileManager.default.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: "store.sqlite")
+    let store = try SQLiteStore(path: folder.file("link"))
+    #expect(store.path == folder.file("link"))
+    try await SQLiteTokenStore(store).save(AccessToken("secret"))
+    let files = ["", "-wal", "-shm"].map { folder.file("store.sqlite" + $0) }
+    for file in files { #expect(try mode(of: file) == 0o600, "\(file)") }
+    for file in files { try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file) }
+    try await SQLiteTokenStore(store).save(AccessToken("another"))
+    for file in files { #expect(try mode(of: file) == 0o600, "\(file)") }
+  }
+
+  @Test func `a file and a link to it are one place`() async throws {
+    let test = try TestStore()
+    let (folders, link) = (test.folder.file("linked"), test.folder.file("linked/link"))
+    try FileManager.default.createSymbolicLink(atPath: folders, withDestinationPath: test.folder.path)
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "store.sqlite")
+    let locations = [test.store.path, link].map { path in
+      Result { SQLiteTokenStore(try SQLiteStore(path: path)).location }
+    }
+    #expect(try locations[0].get() == locations[1].get())
+  }
+
   private func mode(of path: String) throws -> Int {
     try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int ?? -1
   }

@@ -17,7 +17,7 @@ struct OpenCacheFile: Sendable {
   private let identity: FileIdentity?
 
   /// Whether the file is still at its path: another process may have found it damaged and replaced it.
-  var isInPlace: Bool { FileIdentity(store.path) == identity }
+  var isInPlace: Bool { FileIdentity(store.state.file) == identity }
 
   /// Opens the file; a cache that is damaged or newer is replaced by an empty one.
   ///
@@ -38,6 +38,7 @@ struct OpenCacheFile: Sendable {
 
   /// Removes the file, its `-wal` and `-shm`, and the bodies.
   static func delete(_ path: String, bodies: CacheBodies) {
+    let path = RealPath.of(path)
     // The file is removed last: a process that made a new one meanwhile loses it, too, and sees that it is gone.
     for file in [path + "-wal", path + "-shm", path] { try? FileManager.default.removeItem(atPath: file) }
     bodies.remove(bodies.names)

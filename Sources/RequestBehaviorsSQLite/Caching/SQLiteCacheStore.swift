@@ -75,7 +75,7 @@ public final class SQLiteCacheStore: CacheStore {
     // A response may be replaced, or removed to make room, long before its user signs out.
     configuration.overwritesDeleted = true
     self.configuration = configuration
-    bodies = CacheBodies(folder: path + "-bodies")
+    bodies = CacheBodies(folder: RealPath.of(path) + "-bodies")
     let file = try OpenCacheFile.open(path, bodies: bodies, configuration: configuration)
     state = Locked(State(current: file))
   }

@@ -57,8 +57,8 @@ final class Connection {
     let flags = access | SQLITE_OPEN_NOMUTEX | (configuration.fileProtection?.openFlag ?? 0)
     var opened: OpaquePointer?
     // It is created here first, because SQLite would give a new file the permissions of the umask.
-    if !isReader, state.path != ":memory:" { try PrivateFile.create(state.path, configuration.fileProtection) }
-    let result = sqlite3_open_v2(state.path, &opened, flags, configuration.vfs)
+    if !isReader, state.file != ":memory:" { try PrivateFile.create(state.file, configuration.fileProtection) }
+    let result = sqlite3_open_v2(state.file, &opened, flags, configuration.vfs)
     guard result == SQLITE_OK, let opened else {
       defer { sqlite3_close_v2(opened) }
       throw SQLiteError(result, handle: opened, path: state.path)

@@ -11,7 +11,7 @@ extension SQLiteStore {
   /// - Throws: ``SQLiteError`` when the copy cannot be written; a file at that path may then be incomplete.
   public func backup(to path: String) async throws {
     try Self.checkNamesFile(path)
-    guard Self.file(at: path) == nil || Self.file(at: path) != Self.file(at: self.path) else {
+    guard Self.file(at: path) == nil || Self.file(at: path) != Self.file(at: state.file) else {
       throw SQLiteError(.misuse, "the backup would replace the database itself; choose another path", path: path)
     }
     try await perform(on: anyReader) { try $0.backup(to: path) }
@@ -136,7 +136,7 @@ extension Connection {
   fileprivate func backup(to path: String) throws {
     var target: OpaquePointer?
     defer { sqlite3_close_v2(target) }
-    if path != ":memory:" { try PrivateFile.create(path, configuration.fileProtection) }
+    if path != ":memory:" { try PrivateFile.create(RealPath.of(path), configuration.fileProtection) }
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | (configuration.fileProtection?.openFlag ?? 0)
     let opened = sqlite3_open_v2(path, &target, flags, configuration.vfs)
     guard opened == SQLITE_OK, let target else { throw SQLiteError(opened, handle: target, path: path) }

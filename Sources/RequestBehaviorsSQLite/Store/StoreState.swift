@@ -6,7 +6,10 @@ final class StoreState: Sendable {
   private let closed = AtomicFlag()
   private let suspended = AtomicFlag()
   private let suspension = Locked(Suspension())
+  /// The path as the user gave it, for errors.
   let path: String
+  /// The file's own path, for every connection and for the files beside it.
+  let file: String
   let changes = ChangeHub()
 
   private struct Suspension {
@@ -15,7 +18,10 @@ final class StoreState: Sendable {
     var waiting: [Waiter<Void>] = []
   }
 
-  init(path: String) { self.path = path }
+  init(path: String) {
+    self.path = path
+    file = RealPath.of(path)
+  }
 
   var isClosed: Bool { closed.isSet }
 

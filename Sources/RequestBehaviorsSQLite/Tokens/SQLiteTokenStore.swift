@@ -38,8 +38,8 @@ public final class SQLiteTokenStore: TokenStore, ClosableTokenStore {
     self.clock = clock
   }
 
-  /// The file's path and the name; a database in memory is its own.
-  public var location: String? { store.path == ":memory:" ? nil : store.path + "#" + name }
+  /// The file's own path, without symbolic links, and the name; a database in memory is its own.
+  public var location: String? { store.path == ":memory:" ? nil : store.state.file + "#" + name }
 
   package var isClosed: Bool { store.state.isClosed }
 
@@ -47,7 +47,7 @@ public final class SQLiteTokenStore: TokenStore, ClosableTokenStore {
   ///
   /// - Throws: `NetworkError` of code `tokenStoreFailed` when the file cannot be read or its token is invalid.
   public func load() async throws -> AccessToken? {
-    let (name, path, lease) = (name, store.path, held.withLock { $0 })
+    let (name, path, file, lease) = (name, store.path, store.state.file, held.withLock { $0 })
     return try await reporting("read") {
       try await store.read { db in
         // A token that another process refreshes must not be refreshed here.
@@ -56,7 +56,7 @@ public final class SQLiteTokenStore: TokenStore, ClosableTokenStore {
             .tokenStoreFailed, "another process refreshes the token \"\(name)\" in \(path), as this one was stopped")
         }
         let token = try SQLiteTokenStore.token(name, in: db)
-        if token != nil, path != ":memory:" { try PrivateFile.protect(path) }
+        if token != nil, file != ":memory:" { try PrivateFile.protect(file) }
         return token
       }
     }
@@ -67,10 +67,10 @@ public final class SQLiteTokenStore: TokenStore, ClosableTokenStore {
   /// - Throws: `NetworkError` of code `tokenStoreFailed` when the file cannot be written.
   public func save(_ token: AccessToken?) async throws {
     let name = name
-    let path = store.path
+    let file = store.state.file
     try await reporting("write") {
       try await store.writeErasing(durability: .full, emptiesLog: token == nil) { db in
-        try SQLiteTokenStore.write(token, as: name, in: db, path)
+        try SQLiteTokenStore.write(token, as: name, in: db, file)
       }
     }
   }
@@ -80,12 +80,12 @@ public final class SQLiteTokenStore: TokenStore, ClosableTokenStore {
   /// - Throws: `NetworkError` of code `tokenStoreFailed` when the file cannot be read or written.
   public func replace(_ old: AccessToken?, with new: AccessToken?) async throws -> Bool {
     let name = name
-    let path = store.path
+    let file = store.state.file
     let wasExpected = Locked(false)
     try await reporting("write") {
       try await store.writeErasing(durability: .full, emptiesLog: new == nil) { db in
         guard AccessToken.isSame(try SQLiteTokenStore.token(name, in: db), old) else { return }
-        try SQLiteTokenStore.write(new, as: name, in: db, path)
+        try SQLiteTokenStore.write(new, as: name, in: db, file)
         wasExpected.withLock { $0 = true }
       }
     }
@@ -97,8 +97,8 @@ public final class SQLiteTokenStore: TokenStore, ClosableTokenStore {
     return isThere ? try db.first("SELECT token FROM access_token WHERE name = \(name)", as: Stored.self)?.token : nil
   }
 
-  private static func write(_ token: AccessToken?, as name: String, in db: Database, _ path: String) throws {
-    if token != nil, path != ":memory:" { try PrivateFile.protect(path) }
+  private static func write(_ token: AccessToken?, as name: String, in db: Database, _ file: String) throws {
+    if token != nil, file != ":memory:" { try PrivateFile.protect(file) }
     try db.execute("CREATE TABLE IF NOT EXISTS access_token (name TEXT PRIMARY KEY, token TEXT NOT NULL)")
     if let token {
       try db.save(Stored(name: name, token: token), into: "access_token")

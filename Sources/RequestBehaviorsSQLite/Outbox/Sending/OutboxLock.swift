@@ -49,7 +49,7 @@ struct OutboxLock: Sendable {
     }.joined()
     place =
       store.path == ":memory:"
-      ? .memory(ObjectIdentifier(store.state), name) : .file("\(store.path)-outbox-\(safe).lock")
+      ? .memory(ObjectIdentifier(store.state), name) : .file("\(store.state.file)-outbox-\(safe).lock")
   }
 
   private static func isPlain(_ byte: UInt8) -> Bool {

@@ -36,7 +36,7 @@ struct OutboxFiles: Sendable {
   /// Creates the folder's description; nil for a database in memory.
   init?(of store: SQLiteStore) {
     guard store.path != ":memory:" else { return nil }
-    folder = URL(filePath: store.path + "-outbox", directoryHint: .isDirectory)
+    folder = URL(filePath: store.state.file + "-outbox", directoryHint: .isDirectory)
   }
 
   /// Copies or moves a file into the folder; it survives a power cut when this returns.
