@@ -81,10 +81,15 @@ package final class CancellableTask<Value: Sendable>: Sendable {
   }
 
   private func enqueue(_ work: @escaping @Sendable () async throws -> Value) -> Task<Value, any Error> {
-    if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-      return Task(executorPreference: PreferredExecutor.current) { try await work() }
+    let begun = { @Sendable () async throws -> Value in
+      // The task may run before its creator has cancelled it, and even end.
+      if self.state.withLock({ $0.isCancelled }) { withUnsafeCurrentTask { $0?.cancel() } }
+      return try await work()
     }
-    return Task { try await work() }
+    if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+      return Task(executorPreference: PreferredExecutor.current, operation: begun)
+    }
+    return Task(operation: begun)
   }
 }
 

@@ -35,7 +35,8 @@ import Testing
   @Test func `work that computes is cancelled before it first waits`() async throws {
     let task = CancellableTask<Bool>()
     let value = try await task.run {
-      DispatchQueue.global().async { task.cancel() }
+      // A thread of its own: such work may hold all threads of the pools.
+      Thread.detachNewThread { task.cancel() }
       while !Task.isCancelled {}
       return true
     }
@@ -57,13 +58,19 @@ import Testing
     let task = CancellableTask<Bool>()
     task.cancel()
     #expect(try await task.run { Task.isCancelled })
+    // On another thread it may begin, and end, before its creator knows it.
+    for _ in 0..<2_000 {
+      let other = CancellableTask<Bool>()
+      other.cancel()
+      #expect(try await other.begin(onThisThread: false) { Task.isCancelled }.value)
+    }
   }
 
   @Test func `a task that is cancelled while it is being cancelled does not hang`() async throws {
     let task = CancellableTask<Bool>()
     let value = try await task.run {
       await withTaskCancellationHandler {
-        DispatchQueue.global().async { task.cancel() }
+        Thread.detachNewThread { task.cancel() }
         while !Task.isCancelled {}
         return true
       } onCancel: {

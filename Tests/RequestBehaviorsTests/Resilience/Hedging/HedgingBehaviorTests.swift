@@ -163,8 +163,7 @@ import Testing
     let client = client(
       transport, RetryBehavior(budget: .unlimited, random: { 0 }),
       .hedging(after: .seconds(1), budget: .unlimited), .tokenAuth(session))
-    let response = try await run(
-      client, .get("x"), (2, .seconds(1)), (2, .seconds(1)), (2, .seconds(1)), (1, .seconds(2)), (1, .seconds(60)))
+    let response = try await clock.run { try await client.send(.get("x")) as NetworkResponse }
     #expect(response.statusCode == 200)
     #expect(transport.sent.count == 4)
   }
