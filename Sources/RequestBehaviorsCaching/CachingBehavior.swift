@@ -43,10 +43,11 @@ public struct CachingBehavior: UniqueBehavior {
     // The activity may end before the store does, and its identity may be that of another one then.
     let place = type(of: store) is AnyClass ? ObjectIdentifier(store as AnyObject) : ObjectIdentifier(activity)
     let released = store as? any ReleasedCacheStore
-    leftoverID = "cache \(place)\(released?.place ?? "")"
+    // The responses in a file are removed once, however many stores have opened it.
+    leftoverID = released.flatMap { $0.place.isEmpty ? nil : "cache \($0.place)" } ?? "cache \(place)"
     later = released.map { store in
       let reopen = store.reopener
-      return { [weak store] in if let store { store } else { await reopen() } }
+      return { [weak store] in if let store, !store.isClosed { store } else { await reopen() } }
     }
   }
 

@@ -22,6 +22,7 @@ public final class MemoryCacheStore: CacheStore, ReleasedCacheStore {
   public let digestKey: Data
 
   package let place = ""
+  package let isClosed = false
   package let reopener: @Sendable () async -> (any CacheStore)? = { nil }
   private let contents: Locked<CacheContents>
 

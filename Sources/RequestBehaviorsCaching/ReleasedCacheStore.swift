@@ -5,6 +5,9 @@ package protocol ReleasedCacheStore: AnyObject, CacheStore {
   /// The path of the responses; empty if they end with the store.
   var place: String { get }
 
-  /// A closure that opens the responses again when the store is gone. It returns `nil` if they are gone, too.
+  /// Whether nothing can be removed through this store any more.
+  var isClosed: Bool { get }
+
+  /// A closure that opens the responses again when the store is gone or closed. It returns `nil` if they are gone, too.
   var reopener: @Sendable () async -> (any CacheStore)? { get }
 }

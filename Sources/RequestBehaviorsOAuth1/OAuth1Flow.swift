@@ -14,7 +14,8 @@ public import RequestBehaviors
 /// ```
 ///
 /// At its end the session signs for the user. The result has the credentials to store, and the other fields of the
-/// response. If one of them is the user's id, name the account by it: ``OAuth1Session/signIn(_:as:)``.
+/// response. If one of them is the user's id, name the account by it, which is the same owner with every token then:
+/// `flow.signIn(naming: { $0["user_id"] }) { … }`.
 ///
 /// An app that may be ended while the user is in the browser takes the steps one by one, and stores the request token
 /// between them: ``begin()``, ``authorizeURL(for:)``, ``finish(_:callback:)``.
@@ -98,14 +99,18 @@ public struct OAuth1Flow: Sendable {
   /// - Parameters:
   ///   - token: The request token that ``begin()`` returned.
   ///   - callback: The URL with `oauth_token` and `oauth_verifier`.
+  ///   - naming: Returns the name or number of the user, unique at the service, as for
+  ///     ``OAuth1Session/signIn(_:as:)``; by default the owner follows from the token.
   /// - Returns: The user's credentials, with which the session signs from now on, and the other fields of the response.
   /// - Throws: `NetworkError`, of code `NetworkError.Code.oauth1Denied` if the user refused,
   ///   `NetworkError.Code.oauth1UnexpectedCallback` if the callback is not of this sign-in, and
   ///   `NetworkError.Code.signedOut` if the session was signed in or out meanwhile.
   @discardableResult
-  public func finish(_ token: OAuth1RequestToken, callback: URL) async throws -> OAuth1AccessToken {
+  public func finish(
+    _ token: OAuth1RequestToken, callback: URL, naming: (OAuth1AccessToken) throws -> String? = { _ in nil }
+  ) async throws -> OAuth1AccessToken {
     try await client.mappingErrors {
-      try await exchange(token, for: try OAuth1TokenResponse.verifier(in: callback, for: token))
+      try await exchange(token, for: try OAuth1TokenResponse.verifier(in: callback, for: token), naming)
     }
   }
 
@@ -114,26 +119,33 @@ public struct OAuth1Flow: Sendable {
   /// - Parameters:
   ///   - token: The request token that ``begin()`` returned.
   ///   - verifier: The code; space around it is ignored.
+  ///   - naming: Returns the name or number of the user, unique at the service, as for
+  ///     ``OAuth1Session/signIn(_:as:)``; by default the owner follows from the token.
   /// - Returns: The user's credentials, with which the session signs from now on, and the other fields of the response.
   /// - Throws: `NetworkError`, of code `NetworkError.Code.oauth1Refused` if the service says why, and
   ///   `NetworkError.Code.signedOut` if the session was signed in or out meanwhile.
   @discardableResult
-  public func finish(_ token: OAuth1RequestToken, verifier: String) async throws -> OAuth1AccessToken {
+  public func finish(
+    _ token: OAuth1RequestToken, verifier: String, naming: (OAuth1AccessToken) throws -> String? = { _ in nil }
+  ) async throws -> OAuth1AccessToken {
     try await client.mappingErrors {
-      try await exchange(token, for: verifier.trimmingCharacters(in: .whitespacesAndNewlines))
+      try await exchange(token, for: verifier.trimmingCharacters(in: .whitespacesAndNewlines), naming)
     }
   }
 
-  private func exchange(_ token: OAuth1RequestToken, for verifier: String) async throws -> OAuth1AccessToken {
+  private func exchange(
+    _ token: OAuth1RequestToken, for verifier: String, _ naming: (OAuth1AccessToken) throws -> String?
+  ) async throws -> OAuth1AccessToken {
     try await signIn(
       as: OAuth1Credentials(token: token.token, secret: token.secret),
-      sending: (name: "oauth_verifier", value: verifier))
+      sending: (name: "oauth_verifier", value: verifier), naming)
   }
 
   /// Exchanges the user's token for a fresh one, at services whose tokens expire (OAuth Session 1.0).
   ///
   /// If the session signs with the credentials, the user stays the same owner: calls under way go on with the new
-  /// token, and what is kept for the user stays.
+  /// token, and what is kept for the user stays. Without a named account this holds until the next launch, where the
+  /// owner follows from the new token.
   ///
   /// - Parameters:
   ///   - credentials: The credentials that expire.
@@ -145,19 +157,20 @@ public struct OAuth1Flow: Sendable {
   @discardableResult
   public func renew(_ credentials: OAuth1Credentials, sessionHandle: String) async throws -> OAuth1AccessToken {
     try await client.mappingErrors {
-      try await signIn(as: credentials, sending: (name: "oauth_session_handle", value: sessionHandle))
+      try await signIn(as: credentials, sending: (name: "oauth_session_handle", value: sessionHandle)) { _ in nil }
     }
   }
 
   /// Exchanges credentials for those of the user, with which the session then signs.
   private func signIn(
-    as credentials: OAuth1Credentials, sending parameter: (name: String, value: String)
+    as credentials: OAuth1Credentials, sending parameter: (name: String, value: String),
+    _ naming: (OAuth1AccessToken) throws -> String?
   ) async throws -> OAuth1AccessToken {
     let mark = session.mark(exchanging: credentials)
     let access = try await exchange(endpoints.accessToken, as: credentials, sending: [parameter]) {
       try $0.accessToken()
     }
-    try session.signIn(access.credentials, since: mark)
+    try session.signIn(access.credentials, as: try naming(access), since: mark)
     return access
   }
 }
@@ -165,25 +178,34 @@ public struct OAuth1Flow: Sendable {
 extension OAuth1Flow {
   /// Signs a user in with a browser that calls back.
   ///
-  /// - Parameter authorize: Opens the page and returns the URL that the service called back. Its error ends the
-  ///   sign-in.
+  /// - Parameters:
+  ///   - naming: Returns the name or number of the user, unique at the service, as for
+  ///     ``OAuth1Session/signIn(_:as:)``; by default the owner follows from the token.
+  ///   - authorize: Opens the page and returns the URL that the service called back. Its error ends the sign-in.
   /// - Returns: The user's credentials, with which the session signs from now on, and the other fields of the response.
   /// - Throws: `NetworkError`, or the error of the closure.
   @discardableResult
-  public func signIn(_ authorize: (_ url: URL) async throws -> URL) async throws -> OAuth1AccessToken {
+  public func signIn(
+    naming: (OAuth1AccessToken) throws -> String? = { _ in nil }, _ authorize: (_ url: URL) async throws -> URL
+  ) async throws -> OAuth1AccessToken {
     let token = try await begin()
-    return try await finish(token, callback: try await authorize(try authorizeURL(for: token)))
+    return try await finish(token, callback: try await authorize(try authorizeURL(for: token)), naming: naming)
   }
 
   /// Signs a user in with a page that shows a code to type, for flows without a callback.
   ///
-  /// - Parameter askForCode: Opens the page and returns the code that the user typed.
+  /// - Parameters:
+  ///   - naming: Returns the name or number of the user, unique at the service, as for
+  ///     ``OAuth1Session/signIn(_:as:)``; by default the owner follows from the token.
+  ///   - askForCode: Opens the page and returns the code that the user typed.
   /// - Returns: The user's credentials, with which the session signs from now on, and the other fields of the response.
   /// - Throws: `NetworkError`, or the error of the closure.
   @discardableResult
-  public func signInWithCode(_ askForCode: (_ url: URL) async throws -> String) async throws -> OAuth1AccessToken {
+  public func signInWithCode(
+    naming: (OAuth1AccessToken) throws -> String? = { _ in nil }, _ askForCode: (_ url: URL) async throws -> String
+  ) async throws -> OAuth1AccessToken {
     let token = try await begin()
-    return try await finish(token, verifier: try await askForCode(try authorizeURL(for: token)))
+    return try await finish(token, verifier: try await askForCode(try authorizeURL(for: token)), naming: naming)
   }
 }
 

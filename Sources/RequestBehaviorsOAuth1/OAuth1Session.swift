@@ -40,6 +40,8 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
     let scope: String
     /// The secret that separates responses of the same owner; empty for an account that the app names.
     let secret: String
+    /// The credentials that the last renewal replaced.
+    var replaced: OAuth1Credentials?
   }
 
   private struct State {
@@ -75,7 +77,7 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
     self.trustsClockOverHTTP = trustsClockOverHTTP
     self.makeNonce = makeNonce ?? { Nonce.make(.hexadecimal) }
     state = Locked(State())
-    // Not a sign-in, after which it would be known that the users of earlier launches have left.
+    // This is no sign-in: it does not tell that the users of earlier launches have left.
     if let credentials { state.withLock { $0.user = user(credentials) } }
   }
 
@@ -86,8 +88,8 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
   ///
   /// ``OAuth1Flow`` calls it at the end of a sign-in; call it yourself for credentials that you got otherwise.
   ///
-  /// The owner of responses, and of what a queue keeps, follows from the token. To keep the same owner with every token,
-  /// name the account with ``signIn(_:as:)``. The credentials that are in place already change nothing.
+  /// The owner of responses, and of what a queue keeps, follows from the token. To keep the same owner with every
+  /// token, name the account with ``signIn(_:as:)``. The credentials that are in place already change nothing.
   public func signIn(_ credentials: OAuth1Credentials) { take(credentials) }
 
   /// Signs from now on with the credentials of a user whom the app knows by name.
@@ -125,16 +127,23 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
 
   /// Returns the mark to end a sign-in with, or a renewal of these credentials.
   func mark(exchanging credentials: OAuth1Credentials) -> Mark {
-    state.withLock { Mark(userNumber: $0.userNumber, isRenewal: $0.user?.signer.credentials == credentials) }
+    state.withLock { state in
+      // Of two renewals one after the other, the second may have begun with the credentials that the first replaced.
+      let isRenewal = [state.user?.signer.credentials, state.user?.replaced].contains(credentials)
+      return Mark(userNumber: state.userNumber, isRenewal: isRenewal)
+    }
   }
 
   /// Signs with the credentials that the service gave, unless a sign-in or sign-out was asked for meanwhile.
   ///
   /// The user of a renewal stays the same owner.
   ///
-  /// - Throws: `NetworkError` of code `signedOut`; the session is as it was then.
-  func signIn(_ credentials: OAuth1Credentials, since mark: Mark) throws {
-    guard take(credentials, since: mark) else { throw NetworkError.signInOvertaken() }
+  /// - Throws: `NetworkError` of code `signedOut`, or of code `invalidRequest` if the name of the account is empty; the
+  ///   session is as it was then.
+  func signIn(_ credentials: OAuth1Credentials, as account: String?, since mark: Mark) throws {
+    try SessionAccount.check(account)
+    let id = account.map { SessionAccount.id(of: $0, in: name) }
+    guard take(credentials, id: id, since: mark) else { throw NetworkError.signInOvertaken() }
   }
 
   /// Signs in; returns false if that is void because the user has changed since the mark.
@@ -144,6 +153,8 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
     return state.withLock { state in
       if let mark, mark.userNumber != state.userNumber { return false }
       if mark?.isRenewal == true {
+        let replaced = state.user?.signer.credentials
+        state.user?.replaced = replaced
         state.user?.signer = new.signer
         return true
       }

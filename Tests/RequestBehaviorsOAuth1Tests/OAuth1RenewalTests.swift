@@ -163,4 +163,35 @@ private struct OAuth1TokenFixture: Sendable {
     try await fixture.client(signingIn).send(.post("pay"))
     #expect(fixture.tokens == ["tk"])
   }
+
+  @Test func `a flow names the account, so that a user with another token is the same owner`() async throws {
+    let tokens = Box(0)
+    let transport = ClosureTransport { request in
+      let number = tokens.update { number in
+        number += 1
+        return number
+      }
+      let text = "oauth_token=t\(number)&oauth_token_secret=s&user_id=7"
+      return NetworkResponse(request: request, statusCode: 200, body: .data(Data(text.utf8)))
+    }
+    let session = OAuth1Session.sample()
+    let flow = OAuth1Flow(
+      session: session,
+      endpoints: OAuth1Flow.Endpoints(requestToken: baseURL, authorize: baseURL, accessToken: baseURL),
+      over: NetworkClient(transport))
+    var owners: [String?] = []
+    for _ in 1...2 {
+      let token = OAuth1RequestToken(token: "rt", secret: "rs")
+      try await flow.finish(token, verifier: "v", naming: { $0["user_id"] })
+      owners.append(OAuth1Behavior(session).account)
+    }
+    // Each is exchanged for a token of its own, the second time one that was replaced.
+    let first = OAuth1Credentials(token: "t2", secret: "s")
+    for _ in 1...2 {
+      try await flow.renew(first, sessionHandle: "h")
+      owners.append(OAuth1Behavior(session).account)
+    }
+    #expect(session.credentials?.token == "t4")
+    #expect(Set(owners).count == 1)
+  }
 }

@@ -38,9 +38,6 @@ extension Call {
     withState { $0.sendChecks.append(SendCheck(run: check)) }
   }
 
-  /// Whether behaviors have added checks.
-  var hasSendChecks: Bool { withState { !$0.sendChecks.isEmpty } }
-
   /// Runs the checks that behaviors added with ``addSendCheck(_:)``; the client does it right before the transport.
   ///
   /// A transport that waits before it sends, such as one that looks a server up, calls it again after the wait: the

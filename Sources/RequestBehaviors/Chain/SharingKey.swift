@@ -48,8 +48,6 @@ public struct SharingKey: Hashable, Sendable {
   ) {
     // A credential of the transport, such as a cookie, may be another user's later, and no key contains it.
     guard !chain.transport.addsCredentials(to: request) else { return nil }
-    // The check of one caller, such as whether its screen is still shown, must not decide for the others.
-    guard !request.call.hasSendChecks else { return nil }
     list = ObjectIdentifier(chain.base ?? chain)
     scopes = request.call.scopes
     signIns = request.call.tokenSignIns.merging(request.call[SignInNumbers.self]) { first, _ in first }
@@ -103,8 +101,7 @@ extension Next {
   ///   - request: The request as it is here.
   ///   - name: A name to use instead; besides it only client, owners and sensitive fields must be the same.
   ///   - ignored: The fields that do not matter, in lower case.
-  /// - Returns: The key; `nil` if the transport adds a credential of its own (``Transport/addsCredentials(to:)``), or if
-  ///   a behavior further out has added a check to the call (``Call/addSendCheck(_:)``).
+  /// - Returns: The key; `nil` if the transport adds a credential of its own (``Transport/addsCredentials(to:)``).
   ///   Without a name it is also `nil` for a request whose body is not in memory, and for one that adds or removes
   ///   behaviors further in, because two such lists cannot be compared.
   public func sharingKey(

@@ -38,10 +38,11 @@ extension NetworkClient {
   ///
   /// - Returns: Whether all of them could be read.
   package func readSessionsAgain() async -> Bool {
+    var areRead = true
     for case let session as any AccountKnowing in (try? chain.get())?.pipeline.entries.map(\.behavior) ?? [] {
-      guard await session.readAccount(on: configuration.clock) else { return false }
+      if await !session.readAccount(on: configuration.clock) { areRead = false }
     }
-    return true
+    return areRead
   }
 
   /// Returns whether a behavior verifies the responses to requests to the base URL.

@@ -64,22 +64,13 @@ extension NetworkError {
   ///
   /// It is `false` only if that is certain: nothing was sent, or every attempt failed before it had a connection. A
   /// request that creates something is then safe to repeat. The transport's ``progress`` decides. Without it, the code
-  /// does: `cannotConnect`, `dnsFailed` and `tlsFailed` occur before the request is sent, and so does a local refusal.
-  /// A call without a send fails before it, too, unless the network is to blame.
+  /// does: `cannotConnect`, `dnsFailed` and `tlsFailed` occur before the request is sent, and so do a local refusal and
+  /// a missing token.
   public var mayHaveArrived: Bool {
-    if isOfCallWithoutSend { return false }
     if lastAttemptMayHaveArrived { return true }
     // Of the last attempt the progress knows more than its code, unless the error came after it without a send.
     let earlier = attempts.last?.outcome.hasFailed(with: code) == true ? attempts.dropLast() : attempts[...]
     return earlier.contains { $0.outcome.mayHaveArrived }
-  }
-
-  /// Whether the call of the error's request made no send, as when no token could be got.
-  ///
-  /// The errors of a behavior that sends by itself, in place of a transport, do not count.
-  private var isOfCallWithoutSend: Bool {
-    guard let request, progress == nil, response == nil, !code.kinds.contains(.network) else { return false }
-    return request.call.servingAttemptCount == 0
   }
 
   /// Whether the failed attempt may have reached the server, regardless of earlier attempts.

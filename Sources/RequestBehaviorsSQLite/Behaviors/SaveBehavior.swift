@@ -22,7 +22,8 @@ import RequestBehaviorsCaching
 /// one that was asked for last stays: one that comes after it is not saved. Two behaviors that save records or JSON are
 /// equal if their arguments are. The calls must be those of one client, and of one ``SQLiteStore`` object.
 ///
-/// A 304 to the caller's own conditional request is not saved, and neither is a 404 that the request takes as nil.
+/// A 304 to the caller's own conditional request is not saved, and neither is a 404 that the request takes as nil, nor
+/// a stale response that replaces the one of a late server when the call's deadline has passed.
 /// Unchanged rows are not written. Every listed behavior of this type saves: one in a request does not replace those of
 /// the configuration.
 ///
@@ -60,7 +61,7 @@ public struct SaveBehavior: RequestBehavior {
     let received = try await next(request)
     guard isToBeSaved(received, key) else { return received }
     if received.source == .stale, request.call.isLate {
-      // The cache lets it stand in for a server that is late. A save in the cancelled task would fail the call.
+      // The cache returns it in place of a late response. A save in the cancelled task would fail the call.
       request.call.record("not saved: the deadline has passed", from: "SaveBehavior", kind: .persistence)
       return received
     }

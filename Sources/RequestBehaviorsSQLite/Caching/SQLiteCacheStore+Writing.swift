@@ -160,9 +160,9 @@ extension SQLiteCacheStore {
   }
 
   private func replace(_ damaged: OpenCacheFile) throws -> OpenCacheFile {
-    try reopen(damaged) { [path, bodies] in
+    try reopen(damaged) { [file, bodies] in
       // Another process may have replaced the file meanwhile.
-      if damaged.isInPlace { OpenCacheFile.delete(path, bodies: bodies) }
+      if damaged.isInPlace { OpenCacheFile.delete(file, bodies: bodies) }
     }
   }
 
@@ -172,7 +172,7 @@ extension SQLiteCacheStore {
       // A closed store stays closed, also if its file has been removed since.
       guard state.current.store === old.store, !state.isClosed else { return state.current }
       prepare()
-      state.current = try OpenCacheFile.open(path, bodies: bodies, configuration: configuration)
+      state.current = try OpenCacheFile.open(file, bodies: bodies, configuration: configuration)
       state.uses = [:]
       return state.current
     }

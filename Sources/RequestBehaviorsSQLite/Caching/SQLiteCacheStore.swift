@@ -10,7 +10,8 @@ public import RequestBehaviorsCaching
 ///   baseURL: baseURL, behaviors: [.caching(cache)])
 /// ```
 ///
-/// Bodies of up to 64 KiB are in the file, larger ones beside it in the folder `<path>-bodies`. Keep the folder with
+/// Bodies of up to 64 KiB are in the file, larger ones beside it in the folder `<path>-bodies`, or beside the file to
+/// which a symbolic link leads. Keep the folder with
 /// the file; it is also the sign that a damaged file was a cache. A hit writes nothing: the time of a use is kept in
 /// memory and saved with the next write. The least recently used response is removed first. Several processes can use
 /// one file.
@@ -38,6 +39,8 @@ public final class SQLiteCacheStore: CacheStore {
   let clock: RequestClock
   let configuration: SQLiteConfiguration
   let bodies: CacheBodies
+  /// The path of the file without symbolic links, which stays the same if the working directory changes.
+  let file: String
   let state: Locked<State>
 
   struct State: Sendable {
@@ -76,8 +79,9 @@ public final class SQLiteCacheStore: CacheStore {
     configuration.overwritesDeleted = true
     self.configuration = configuration
     bodies = CacheBodies(folder: RealPath.of(path) + "-bodies")
-    let file = try OpenCacheFile.open(path, bodies: bodies, configuration: configuration)
-    state = Locked(State(current: file))
+    file = RealPath.of(path)
+    let current = try OpenCacheFile.open(path, bodies: bodies, configuration: configuration)
+    state = Locked(State(current: current))
   }
 
   /// Opens or creates the file as the initializer does, without blocking the caller's thread.
@@ -122,14 +126,16 @@ public final class SQLiteCacheStore: CacheStore {
 // MARK: - Signing out
 
 extension SQLiteCacheStore: ReleasedCacheStore {
-  package var place: String { path }
+  package var place: String { file }
+
+  package var isClosed: Bool { state.withLock { $0.isClosed } }
 
   package var reopener: @Sendable () async -> (any CacheStore)? {
-    { [path, capacity, maximumBodySize, clock] in
+    { [file, capacity, maximumBodySize, clock] in
       // Opening would make a new file.
-      guard FileManager.default.fileExists(atPath: path) else { return nil }
+      guard FileManager.default.fileExists(atPath: file) else { return nil }
       return try? await SQLiteCacheStore.open(
-        path: path, capacity: capacity, maximumBodySize: maximumBodySize, clock: clock)
+        path: file, capacity: capacity, maximumBodySize: maximumBodySize, clock: clock)
     }
   }
 }

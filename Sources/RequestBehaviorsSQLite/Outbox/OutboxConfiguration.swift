@@ -50,7 +50,8 @@ public struct OutboxConfiguration: Sendable {
 
   /// The time after which an entry that the server keeps refusing for now becomes a dead letter; 7 days by default.
   ///
-  /// It begins with the first such response. A bad network never makes a dead letter.
+  /// It begins with the first such response. A 401 to an entry without a user is one. A bad network never makes a dead
+  /// letter.
   public var patience: Duration
 
   /// The time for which the ID and the identity of a delivered entry are remembered; a day by default.

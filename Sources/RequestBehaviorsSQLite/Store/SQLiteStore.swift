@@ -49,9 +49,9 @@ public final class SQLiteStore: Sendable {
   /// same on another thread.
   ///
   /// - Parameters:
-  ///   - path: The file's path; its folder must exist. `":memory:"` is a database in memory. Symbolic links are followed
-  ///     now, and all files are beside the one that they lead to. A new file, its `-wal` and its `-shm` can be read and
-  ///     written only by their owner. An existing file keeps its permissions.
+  ///   - path: The file's path; its folder must exist. `":memory:"` is a database in memory. The store follows symbolic
+  ///     links when it opens the file, and keeps all its files beside the one that they lead to. A new file, its `-wal`
+  ///     and its `-shm` can be read and written only by their owner. An existing file keeps its permissions.
   ///   - configuration: Durability, waiting, the format of rows.
   ///   - migrations: The steps of the schema, oldest first; append only.
   /// - Throws: ``SQLiteError`` when the file cannot be opened, is damaged, is not a database, or is newer than the

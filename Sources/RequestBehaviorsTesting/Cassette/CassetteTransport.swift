@@ -162,10 +162,8 @@ public final class CassetteTransport: Transport {
     mode == .replay ? false : live.addsCredentials(to: request)
   }
 
-  /// Makes the transport below forget its user.
-  public func forgetUser() {
-    if mode != .replay { live.forgetUser() }
-  }
+  /// Makes the transport below forget its user, if it was used.
+  public func forgetUser() { state.withLock { $0.live }?.forgetUser() }
 
   /// Writes what was recorded, and ends open responses; later sends fail.
   public func shutdown() async {

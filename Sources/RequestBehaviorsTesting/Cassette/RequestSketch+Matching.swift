@@ -67,7 +67,7 @@ extension RequestSketch {
     for pair in rest { found.add("\(what), \(pair.name): missing now, \(quoted(pair.value)) recorded") }
   }
 
-  /// Whether an item is the recorded one; one that was hidden though other values of its name are not matches any.
+  /// Whether an item is the recorded one; a recorded value that is hidden matches any value that is shown now.
   private static func isSame(_ now: Pair, _ recorded: Pair) -> Bool {
     guard now.name == recorded.name else { return false }
     let isHidden =

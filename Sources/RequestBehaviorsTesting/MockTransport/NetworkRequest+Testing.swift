@@ -60,6 +60,8 @@ extension NetworkRequest {
     let timer = timeout.map { timeout in
       Task { [clock = call.clock] in
         try await clock.sleep(for: max(.zero, start + timeout - clock.now()))
+        // A clock whose waits end at once has not moved.
+        guard clock.now() >= start + timeout else { return }
         let message = TransferDeadline.Expiry.total(timeout).message
         reading.end(.failure(NetworkError(.timedOut, message, request: self)))
       }

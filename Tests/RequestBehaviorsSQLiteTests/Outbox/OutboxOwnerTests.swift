@@ -245,6 +245,24 @@ import Testing
     #expect(Set(world.mock.sent.map { $0.headers["Idempotency-Key"] }).count == 1)
   }
 
+  @Test func `a delivery for a user who has left and cannot come back has not failed, and saves nothing`() async throws
+  {
+    let session = session
+    let world = try OutboxWorld { _ in
+      try await session.signOut()
+      return (200, #"{"id": 7}"#)
+    }
+    let outbox = try await outbox(world)
+    try await session.signIn(AccessToken("token"))
+    let note = Note(id: UUID(), text: "mine")
+    try await world.store.write { try $0.save(note, into: "note") }
+    try await outbox.enqueue(CreateNote(note: note))
+    try await outbox.drain()
+    #expect(try await outbox.deadLetters().isEmpty)
+    #expect(try await world.count("SELECT count(*) FROM note WHERE serverID IS NULL") == 1)
+    #expect(world.sent == ["POST /notes"])
+  }
+
   @Test func `nothing goes out under another's token while two users take turns`() async throws {
     let world = try OutboxWorld()
     let outbox = try await outbox(world)

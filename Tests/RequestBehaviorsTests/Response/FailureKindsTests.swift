@@ -9,7 +9,7 @@ import Testing
     .clientShutDown, .bodyConsumed, .bodyUnreadable, .transportFailed, .tooManyAttempts, .deadlineExceeded,
     .circuitOpen, .rateLimited, .concurrencyLimited, .gateClosed, .offline, .intercepted, .unacceptableStatus,
     .redirectFailed, .linkNotFollowed, .decodingFailed, .emptyBody, .unexpectedContentType, .bodyNotBuffered,
-    .tokenUnavailable,
+    .tokenUnavailable, .tokenStoreFailed, .notSignedIn, .signedOut,
   ]
 
   @Test(
@@ -30,8 +30,8 @@ import Testing
         .unsent,
         [
           "bodyConsumed", "cannotConnect", "circuitOpen", "concurrencyLimited", "credentialsWithheld", "dnsFailed",
-          "encodingFailed", "gateClosed", "invalidBehavior", "invalidRequest", "invalidURL", "offline", "rateLimited",
-          "tlsFailed", "unsupportedAddress",
+          "encodingFailed", "gateClosed", "invalidBehavior", "invalidRequest", "invalidURL", "notSignedIn", "offline",
+          "rateLimited", "tlsFailed", "tokenStoreFailed", "tokenUnavailable", "unsupportedAddress",
         ]
       ),
     ])

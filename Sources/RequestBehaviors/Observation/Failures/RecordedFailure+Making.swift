@@ -5,7 +5,7 @@ extension RecordedFailure {
   ///
   /// The order of the steps is that of the numbers of placeholders.
   init(_ error: NetworkError, _ call: FailedCall) {
-    let redaction = PlayableRedaction(call.redactor, numbered: true)
+    let redaction = PlayableRedaction(call.redactor, numbered: true, hidesAmbiguous: true)
     let replies = ReplyMaking(error, call, redaction).replies
     let url = redaction.url(call.url.absoluteString)
     self.init(

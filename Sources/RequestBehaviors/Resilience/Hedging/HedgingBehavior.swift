@@ -12,15 +12,16 @@
 /// The second send is authenticated, limited and signed separately. It draws from the ``RetryBudget`` of the retry
 /// behavior, or from this behavior's own if none is listed. A hedge cannot use the budget's reserve: with the default
 /// ratio, the window must hold at least five calls before one is hedged. If the client refuses the second send, for
-/// example because a circuit breaker is open, the first continues alone. So it does where a redirect or another behavior
-/// removes the key of a request that is not idempotent: the server could not tell the second send from another request.
+/// example because a circuit breaker is open, the first continues alone. So it does where a redirect or another
+/// behavior removes the key of a request that is not idempotent: the server could not tell the second send from another
+/// request.
 ///
 /// Second sends make an overloaded server slower. The behavior makes none while more than a tenth of the requests to
 /// the origin fail, while more than a fifth of them take unusually long, or while hedges lose more often than they win.
 ///
 /// The first acceptable response wins. The behavior cancels the other send and waits for it to end. If neither response
-/// is acceptable, the outcome of the first send is the outcome, unless it is a 401 or a 409 that the second send may have
-/// caused, and the second failed in passing.
+/// is acceptable, the outcome of the first send is the outcome, unless it is a 401 or a 409 that the second send may
+/// have caused, and the second send failed with a transient error.
 ///
 /// The first send runs on the caller's thread until it first waits. If it computes for longer than the delay, the
 /// second send begins only then.
@@ -106,7 +107,10 @@ public struct HedgingBehavior: UniqueBehavior {
       let second = CancellableTask<NetworkResponse>().begin(onThisThread: false) { [hedge] in
         let outcome = await AttemptOutcome(of: hedge, next)
         if outcome.isAcceptable { first.cancel() }
-        return try outcome.get()
+        var response = try outcome.get()
+        // A request that a behavior makes of this one is no second send.
+        response.request.options.isHedge = false
+        return response
       }
       return await withTaskCancellationHandler {
         await better(of: first, second, request, key)
@@ -161,7 +165,7 @@ public struct HedgingBehavior: UniqueBehavior {
 extension Result where Success == NetworkResponse, Failure == any Error {
   fileprivate var isAcceptable: Bool { response?.isAcceptable == true }
 
-  /// Whether another send of the request, which failed in passing, may have led to this response.
+  /// Whether another send of the request, which failed with a transient error, may have led to this response.
   ///
   /// It may have used the call's turn to refresh a token (401), or be under way with the same idempotency key (409).
   fileprivate func mayBeCaused(by other: AttemptOutcome) -> Bool {

@@ -104,7 +104,8 @@ public final class ConcurrencyLimiter: Sendable {
     let lane = lanes.state(of: key) { $1.permits.isIdle }
     return lane.withLock { state in
       if state.permits.take(upTo: limit) { return .go(Permit(lane: lane, generation: state.generation)) }
-      guard state.permits.waiting.count < queueLimit else { return .refused }
+      // Those that wait may wait for the prerequisite.
+      guard state.permits.waiting.count < queueLimit || priority == .prerequisite else { return .refused }
       state.lastWaiter += 1
       let place = WaitingPlace(priority: priority, number: state.lastWaiter)
       state.permits.wait(place)

@@ -109,7 +109,8 @@ public final class RateLimiter: Sendable {
       }
       // A request that asks for the first time joins the queue, unless it is full.
       if place == nil {
-        guard lane.queue.count < queueLimit else { return .refused(delay) }
+        // Those that wait may wait for the prerequisite.
+        guard lane.queue.count < queueLimit || own.priority == .prerequisite else { return .refused(delay) }
         lane.lastNumber += 1
         lane.queue.insert((own, nil), at: ahead)
       }

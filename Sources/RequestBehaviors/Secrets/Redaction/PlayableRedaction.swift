@@ -6,6 +6,7 @@ package import Foundation
 package struct PlayableRedaction: Sendable {
   package let redactor: Redactor
   private let placeholders: RedactionPlaceholders
+  private let hidesAmbiguous: Bool
 
   /// Creates the rules.
   ///
@@ -13,8 +14,11 @@ package struct PlayableRedaction: Sendable {
   ///   - redactor: Knows which names mean a credential, and the values that are hidden everywhere.
   ///   - numbered: Whether placeholders tell values apart.
   ///   - last: The number before that of the first placeholder; 0 by default.
-  package init(_ redactor: Redactor, numbered: Bool, after last: Int = 0) {
+  ///   - hidesAmbiguous: Whether items with an ambiguous name are hidden whatever their value; by default a value that
+  ///     looks harmless is shown.
+  package init(_ redactor: Redactor, numbered: Bool, after last: Int = 0, hidesAmbiguous: Bool = false) {
     self.redactor = redactor
+    self.hidesAmbiguous = hidesAmbiguous
     placeholders = RedactionPlaceholders(isNumbered: numbered, after: last)
   }
 
@@ -27,9 +31,12 @@ package struct PlayableRedaction: Sendable {
   private func isSecret(_ name: String, _ value: String, isSignIn: Bool) -> Bool {
     if redactor.isSensitive(field: name) { return true }
     guard PlayableRedaction.isAmbiguous(query: name) else { return false }
-    // A key may be letters alone, but no word is that long.
-    let hasLongWord = value.split { "_-. ".contains($0) }.contains { $0.utf8.count >= 20 }
-    return isSignIn || hasLongWord || SignInNames.looksSecret(value.utf8)
+    if hidesAmbiguous || isSignIn || SignInNames.looksSecret(value.utf8) { return true }
+    // A key may be letters alone, but no word is that long; one with digits among its letters may be short.
+    return value.split { "_-. ".contains($0) }.contains { word in
+      word.utf8.count >= 20
+        || name.lowercased() == "key" && word.contains(where: \.isNumber) && word.contains(where: \.isLetter)
+    }
   }
 
   /// Returns a text without the values that are hidden everywhere.

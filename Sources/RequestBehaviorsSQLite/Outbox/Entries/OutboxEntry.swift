@@ -87,16 +87,14 @@ public struct OutboxEntry<Operation: OutboxOperation>: Sendable, Identifiable {
     core.watch.begin(id)
     let (stream, continuation) = AsyncStream.makeStream(of: OutboxState.self)
     let task = Task {
+      defer { core.watch.end(id) }
       while let state = try? await values.next(), let state {
         continuation.yield(state)
         if state == .delivered { break }
       }
       continuation.finish()
     }
-    continuation.onTermination = { _ in
-      task.cancel()
-      core.watch.end(id)
-    }
+    continuation.onTermination = { _ in task.cancel() }
     return stream
   }
 }

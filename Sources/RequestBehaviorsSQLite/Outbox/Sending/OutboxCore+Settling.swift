@@ -32,7 +32,7 @@ extension OutboxCore {
       let next = try await deliver(row, handler, delivery, value, terms)
       return Settled(outcome: .delivered, next: next)
     } catch is OwnerLeft {
-      // What the next user sees must not get rows of the one who left. The entry is sent again for its own user.
+      // The next user must not see rows of the user who left. The entry is sent again when its own user is back.
       let outcome = OutboxOutcome.withoutUser("its user signed out before the response was saved", wasSent: true)
       try await settle(row, outcome)
       return Settled(outcome: outcome)
@@ -48,7 +48,7 @@ extension OutboxCore {
     var error: any Error
   }
 
-  /// The user of the call has left since the request was sent.
+  /// The user of the call has left since the request was sent, and may come back.
   private struct OwnerLeft: Error {}
 
   /// Ends an entry that was delivered; returns the attempt at the entry that was claimed with that.
@@ -60,9 +60,11 @@ extension OutboxCore {
     let (owner, operation) = (delivery.response.request.call.owner, delivery.operation)
     let (claimed, made) = try await store.writeTogether(durability: .full) { db -> Claimed? in
       // The check is in the transaction, so that removing rows after a sign-out removes every earlier one.
-      guard owner.isPresent else { throw OwnerLeft() }
+      let hasLeft = !owner.isPresent
+      if hasLeft, OutboxScopes.scopes(of: row.scope).allSatisfy(self.mayReturn) { throw OwnerLeft() }
       guard try self.table(db).deliver(row, now: now, remembered: remembered) else { return nil }
-      if case .success(let value) = value {
+      // The server has the request of a user who cannot come back, so that it has not failed.
+      if case .success(let value) = value, !hasLeft {
         do {
           try handler.delivered(operation, value, db)
         } catch  where !SQLiteError.isEnvironmental(error) {

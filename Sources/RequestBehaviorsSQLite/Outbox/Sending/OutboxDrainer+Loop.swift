@@ -59,11 +59,20 @@ extension OutboxDrainer {
   private func readSessionsAgain() async throws {
     let now = core.clock.now()
     let isDue = state.withLock { state in
+      if state.isReadingSessions { return false }
       if let last = state.lookedForSignIns, now - last < Self.readingInterval { return false }
       state.lookedForSignIns = now
       return true
     }
-    if isDue, try await core.hasAbsentOwners() { _ = await core.client.readSessionsAgain() }
+    guard isDue, try await core.hasAbsentOwners() else { return }
+    state.withLock { $0.isReadingSessions = true }
+    Task { [core, state] in
+      _ = await core.client.readSessionsAgain()
+      state.withLock { $0.isReadingSessions = false }
+      core.signal.raise()
+    }
+    // A token store that hangs keeps neither the entries of others waiting, nor the end of the sending.
+    if state.withLock({ $0.isReadingSessions }), goesOn() { await core.signal.wait(for: pollInterval, on: core.clock) }
   }
 
   /// The interval at which accounts that are away are looked for.

@@ -53,7 +53,8 @@ enum OutboxNextStep: Sendable, Equatable {
       var next = again.waiting(until: now + Self.recheck, row, failure, wasSent: wasSent)
       // No user of an entry without an owner can come back: the server refuses the app's own credential.
       if wasSent, row.scope == nil { next.refusedSince = min(row.refusedSince ?? now, now) }
-      let isOver = next.refusedSince.map { row.scope == nil && now - $0 >= settings.patience.outboxTime } ?? false
+      let since = wasSent && row.scope == nil ? next.refusedSince : nil
+      let isOver = since.map { now - $0 >= settings.patience.outboxTime } ?? false
       self = isOver ? .dead(OutboxFailure(.refused, statusCode: 401, message: text)) : .again(next)
     case .nothing(let text, let wasSent), .withoutToken(let text, let wasSent):
       let failure = OutboxFailure(.lost, message: text)
