@@ -99,7 +99,7 @@ public final class ScopeEndings: Sendable {
 extension RequestBehavior {
   /// The identity of what the behavior keeps; `nil` for a value whose state is unknown.
   fileprivate var stateIdentity: ObjectIdentifier? {
-    if let coalescing = self as? CoalescingBehavior { return ObjectIdentifier(coalescing.coalescer) }
+    if let shared = self as? any SharedStateBehavior { return ObjectIdentifier(shared.sharedState) }
     return type(of: self) is AnyClass ? ObjectIdentifier(self as AnyObject) : nil
   }
 }

@@ -28,11 +28,14 @@
 ///
 /// When a request that may change something ends, such as a POST, no later request joins an earlier one for its URL, or
 /// for a URL that it was redirected to. This includes requests that share under a name.
-public struct CoalescingBehavior: UniqueBehavior {
+public struct CoalescingBehavior: UniqueBehavior, SharedStateBehavior {
   /// Outside all behaviors for which one send is enough.
   public let order = BehaviorOrder.coalescing
 
   let coalescer: Coalescer
+
+  /// The requests in flight.
+  public var sharedState: AnyObject { coalescer }
 
   /// Creates the behavior.
   ///
