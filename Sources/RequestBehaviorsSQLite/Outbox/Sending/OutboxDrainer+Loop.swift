@@ -72,7 +72,10 @@ extension OutboxDrainer {
       core.signal.raise()
     }
     // A token store that hangs keeps neither the entries of others waiting, nor the end of the sending.
-    if state.withLock({ $0.isReadingSessions }), goesOn() { await core.signal.wait(for: pollInterval, on: core.clock) }
+    let end = now + pollInterval
+    while state.withLock({ $0.isReadingSessions }), goesOn(), core.clock.now() < end {
+      await core.signal.wait(for: end - core.clock.now(), on: core.clock)
+    }
   }
 
   /// The interval at which accounts that are away are looked for.
