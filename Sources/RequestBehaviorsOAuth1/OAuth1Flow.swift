@@ -18,7 +18,7 @@ public import RequestBehaviors
 /// `flow.signIn(naming: { $0["user_id"] }) { … }`.
 ///
 /// An app that may be ended while the user is in the browser takes the steps one by one, and stores the request token
-/// between them: ``begin()``, ``authorizeURL(for:)``, ``finish(_:callback:)``.
+/// between them: ``begin()``, ``authorizeURL(for:)``, ``finish(_:callback:naming:)``.
 ///
 /// The requests go through the client without its own ``OAuth1Behavior``. Its `mapError` replaces the errors of the
 /// steps, once.
