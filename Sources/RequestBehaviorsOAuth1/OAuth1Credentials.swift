@@ -64,8 +64,8 @@ public struct OAuth1Credentials: Sendable, Hashable, Codable, CustomStringConver
 /// The temporary credentials of a sign-in that is under way (RFC 5849 §2.1).
 ///
 /// They are `Codable`, for an app that may be ended while the user is in the browser. Such an app stores them, and
-/// finishes the sign-in with ``OAuth1Flow/finish(_:callback:naming:)`` when the callback starts it again. They work once. They
-/// hold a secret, which descriptions do not show.
+/// finishes the sign-in with ``OAuth1Flow/finish(_:callback:naming:)`` when the callback starts it again. They work
+/// once. They hold a secret, which descriptions do not show.
 public struct OAuth1RequestToken: Sendable, Hashable, Codable, CustomStringConvertible, CustomReflectable {
   /// The token, which the authorize URL and the callback show.
   public let token: String
