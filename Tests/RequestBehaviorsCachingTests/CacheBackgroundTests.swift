@@ -100,14 +100,7 @@ import Testing
   func `a deadline that passes is a failure for which a stale response stands in, a cancellation is not`(
     behaviors: [any RequestBehavior]
   ) async throws {
-    let clock = clock
-    let transport = ClosureTransport { request in
-      // What validates is answered too late, and ends when it is cancelled.
-      if request.headers.contains("If-None-Match") { try await request.call.clock.sleep(for: .seconds(3_600)) }
-      return NetworkResponse(
-        request: request, statusCode: 200,
-        headers: ["ETag": "\"1\"", "Cache-Control": "max-age=60, stale-if-error=600"], body: .data(Data("1".utf8)))
-    }
+    let transport = ClosureTransport.validatingLate("1")
     var configuration = RequestConfiguration(
       baseURL: baseURL, behaviors: [.deadline(.seconds(10)), .caching(MemoryCacheStore())] + behaviors)
     configuration.clock = clock.requestClock

@@ -136,14 +136,7 @@ import Testing
     async throws
   {
     let (test, clock) = (try TestStore(), ManualClock())
-    let transport = ClosureTransport { request in
-      if request.headers.contains("If-None-Match") { try await request.call.clock.sleep(for: .seconds(3_600)) }
-      return NetworkResponse(
-        request: request, statusCode: 200,
-        headers: [
-          "Content-Type": "application/json", "ETag": "\"1\"", "Cache-Control": "max-age=60, stale-if-error=600",
-        ], body: .data(Data(#"[{"id":1,"title":"a","price":1.5}]"#.utf8)))
-    }
+    let transport = ClosureTransport.validatingLate(#"[{"id":1,"title":"a","price":1.5}]"#)
     let client = NetworkClient(
       transport, clock.requestClock,
       [

@@ -24,6 +24,17 @@ package final class ClosureTransport: Transport {
     }
   }
 
+  /// Answers with a body that is fresh for a minute, and validations only after an hour.
+  package static func validatingLate(_ body: String) -> ClosureTransport {
+    ClosureTransport { request in
+      if request.headers.contains("If-None-Match") { try await request.call.clock.sleep(for: .seconds(3_600)) }
+      let headers: HeaderFields = [
+        "Content-Type": "application/json", "ETag": "\"1\"", "Cache-Control": "max-age=60, stale-if-error=600",
+      ]
+      return NetworkResponse(request: request, statusCode: 200, headers: headers, body: .data(Data(body.utf8)))
+    }
+  }
+
   package var sent: [NetworkRequest] { requests.value }
 
   package func send(_ request: NetworkRequest) async throws -> NetworkResponse {

@@ -69,7 +69,7 @@ public final class ScopeEndings: Sendable {
   /// Tells every behavior that an owner has ended, after ``note(_:)``.
   ///
   /// Of the caches that share their stored responses (``ResponseCache/leftoverID``), one is told. An object that
-  /// several variants list is told once.
+  /// several variants share is told once.
   ///
   /// - Parameter scope: The value that ``RequestBehavior/scope(for:)`` returned while the user was signed in.
   public func tell(_ scope: String) async {

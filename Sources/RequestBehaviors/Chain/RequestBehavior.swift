@@ -123,8 +123,8 @@ public protocol RequestBehavior: Sendable {
 
   /// Drops the data of an owner that has ended, for example because the user signed out.
   ///
-  /// ``ScopeEndings/end(_:)`` calls it, for every behavior of the clients that it served. It is
-  /// called once for each end, even if several variants of a client list the object.
+  /// ``ScopeEndings/end(_:)`` calls it, for every behavior of the clients that it served. If several variants of a
+  /// client list the same object, or copies of a ``SharedStateBehavior``, it is called once for each end.
   ///
   /// - Parameter scope: The owner, as ``scope(for:)`` of a behavior returned it.
   func scopeEnded(_ scope: String) async

@@ -11,10 +11,9 @@ public import RequestBehaviorsCaching
 /// ```
 ///
 /// Bodies of up to 64 KiB are in the file, larger ones beside it in the folder `<path>-bodies`, or beside the file to
-/// which a symbolic link leads. Keep the folder with
-/// the file; it is also the sign that a damaged file was a cache. A hit writes nothing: the time of a use is kept in
-/// memory and saved with the next write. The least recently used response is removed first. Several processes can use
-/// one file.
+/// which a symbolic link leads. Keep the folder with the file; it is also the sign that a damaged file was a cache. A
+/// hit writes nothing: the time of a use is kept in memory and saved with the next write. The least recently used
+/// response is removed first. Several processes can use one file.
 ///
 /// On a completely full disk nothing more is stored, because a removal takes room too; requests go on without the
 /// cache.
@@ -78,8 +77,8 @@ public final class SQLiteCacheStore: CacheStore {
     // A response may be replaced, or removed to make room, long before its user signs out.
     configuration.overwritesDeleted = true
     self.configuration = configuration
-    bodies = CacheBodies(folder: RealPath.of(path) + "-bodies")
     file = RealPath.of(path)
+    bodies = CacheBodies(folder: file + "-bodies")
     let current = try OpenCacheFile.open(path, bodies: bodies, configuration: configuration)
     state = Locked(State(current: current))
   }

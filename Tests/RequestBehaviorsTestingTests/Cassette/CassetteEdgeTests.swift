@@ -211,26 +211,9 @@ import Testing
   func `a body of a request that stops is ended by the shutdown and by the timeout`(endsByTimeout: Bool) async throws {
     try await bench.record(over: echo) { try await $0.send(.get("x")) }
     let playing = try bench.cassette(.replay)
-    let clock = ManualClock()
-    let (source, reading) = (ChunkSource(), TestGate())
-    let body = RequestBody.stream {
-      reading.arrive()
-      return source.stream
-    }
-    var options = RequestOptions()
-    if endsByTimeout { options.timeout = .seconds(5) }
-    let call = Call(clock: clock.requestClock, options: options)
-    let request = NetworkRequest(.post, url: bench.baseURL, body: body, options: options, call: call)
-    let sending = Task { try await playing.send(request) }
-    await reading.waitForArrivals(1)
-    if endsByTimeout {
-      await clock.waitForSleepers(1)
-      clock.advance(by: .seconds(5))
-    } else {
-      await playing.shutdown()
-    }
-    let error = await #expect(throws: NetworkError.self) { try await sending.value }
-    #expect(error?.code == (endsByTimeout ? .timedOut : .clientShutDown))
+    let error = try await errorOfStalledBody(
+      over: playing, to: bench.baseURL, ManualClock(), endsByTimeout: endsByTimeout)
+    #expect(error.code == (endsByTimeout ? .timedOut : .clientShutDown))
   }
 
   @Test func `a body that can be sent once is recorded, and matches again`() async throws {

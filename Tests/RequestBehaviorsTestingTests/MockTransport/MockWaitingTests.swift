@@ -116,23 +116,8 @@ import Testing
 
   @Test func `a body of a request that stops is ended by the shutdown and by the timeout`() async throws {
     for endsByTimeout in [true, false] {
-      let (source, reading) = (ChunkSource(), TestGate())
-      var request = request { if endsByTimeout { $0.timeout = .seconds(5) } }
-      request.method = .post
-      request.body = .stream {
-        reading.arrive()
-        return source.stream
-      }
-      let sending = Task { [request] in try await mock.send(request) }
-      await reading.waitForArrivals(1)
-      if endsByTimeout {
-        await clock.waitForSleepers(1)
-        clock.advance(by: .seconds(5))
-      } else {
-        await mock.shutdown()
-      }
-      let error = await #expect(throws: NetworkError.self) { try await sending.value }
-      #expect(error?.code == (endsByTimeout ? .timedOut : .clientShutDown))
+      let error = try await errorOfStalledBody(over: mock, to: mock.baseURL, clock, endsByTimeout: endsByTimeout)
+      #expect(error.code == (endsByTimeout ? .timedOut : .clientShutDown))
       #expect(clock.sleeperCount == 0)
     }
     #expect(mock.sent.isEmpty)

@@ -158,4 +158,31 @@ import Testing
     let long = String(repeating: "x", count: 70_000)
     #expect(try await error(400, headers, #"{"title": "\#(long)"}"#).problem == nil)
   }
+
+  @Test(arguments: [false, true])
+  func `a call without a token may have arrived only if a send was made before`(isSent: Bool) async throws {
+    let clock = ManualClock()
+    let session = TokenSession(
+      source: .closure { _ in
+        // The error of another call, such as that of a client of the source's own.
+        throw NetworkError(.tokenUnavailable, "a test", request: NetworkRequest(.post, url: baseURL))
+      })
+    if isSent {
+      try await session.signIn(
+        AccessToken("token", expiresAt: clock.date.addingTimeInterval(600), refreshToken: "more"))
+    }
+    let transport = ClosureTransport { request in
+      clock.advance(by: .seconds(3_600))
+      throw NetworkError(.connectionLost, "a test", request: request)
+    }
+    let client = NetworkClient(
+      transport, clock.requestClock, [.tokenAuth(session), RetryBehavior(budget: .unlimited, random: { 0 })])
+    let post = Request<NetworkResponse>.post("pay").with(\.idempotencyKey, .generated)
+    let error = await #expect(throws: NetworkError.self) {
+      try await clock.run { try await client.send(post) }
+    }
+    #expect(error?.code == .tokenUnavailable)
+    #expect(error?.mayHaveArrived == isSent)
+    #expect(transport.sent.count == (isSent ? 1 : 0))
+  }
 }

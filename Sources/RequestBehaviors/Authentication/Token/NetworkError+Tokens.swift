@@ -48,14 +48,18 @@ extension NetworkError {
 
   /// Returns the error of a request whose token could not be got.
   ///
-  /// An error of one of these codes without a response cannot be mistaken for the request's own outcome, and is
-  /// returned as it is.
+  /// An error of one of these codes without a response cannot be mistaken for the request's own outcome, and keeps its
+  /// code.
   static func tokenUnavailable(_ cause: any Error) -> NetworkError {
     let error = cause as? NetworkError
-    let ownCodes: [Code] = [.notSignedIn, .tokenUnavailable, .invalidBehavior]
-    if let error, error.response == nil, ownCodes.contains(error.code) { return error }
     // The message may quote a secret that only the call of the token request knows.
     let redactor = error?.request.map { Redactor.standard.hiding(secretsOf: $0) } ?? .standard
+    let ownCodes: [Code] = [.notSignedIn, .tokenUnavailable, .invalidBehavior]
+    if let error, error.response == nil, ownCodes.contains(error.code) {
+      guard error.request != nil else { return error }
+      // Without the request, so that the sends of the call that waits tell whether it may have arrived.
+      return NetworkError(error.code, redactor.redact(text: error.message), underlyingError: error.underlyingError)
+    }
     let reason = error.map { redactor.redact(text: $0.message) } ?? "the source threw \(type(of: cause))"
     return NetworkError(
       error?.code == .notSignedIn ? .notSignedIn : .tokenUnavailable,

@@ -31,12 +31,8 @@ package struct PlayableRedaction: Sendable {
   private func isSecret(_ name: String, _ value: String, isSignIn: Bool) -> Bool {
     if redactor.isSensitive(field: name) { return true }
     guard PlayableRedaction.isAmbiguous(query: name) else { return false }
-    if hidesAmbiguous || isSignIn || SignInNames.looksSecret(value.utf8) { return true }
-    // A key may be letters alone, but no word is that long; one with digits among its letters may be short.
-    return value.split { "_-. ".contains($0) }.contains { word in
-      word.utf8.count >= 20
-        || name.lowercased() == "key" && word.contains(where: \.isNumber) && word.contains(where: \.isLetter)
-    }
+    return hidesAmbiguous || isSignIn || SignInNames.looksSecret(value.utf8)
+      || SignInNames.hasWordOfKey(value.utf8, mayBeShort: name.lowercased() == "key")
   }
 
   /// Returns a text without the values that are hidden everywhere.

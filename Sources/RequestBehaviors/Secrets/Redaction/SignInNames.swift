@@ -66,12 +66,22 @@ enum SignInNames {
   ///
   /// It is then neither short nor made of words, as the code of an error is.
   static func looksSecret(_ value: some Collection<UInt8>) -> Bool {
-    let words = value.split { "_-. ".utf8.contains($0) }
-    let isOfWords = words.allSatisfy { word in
+    let isOfWords = words(of: value).allSatisfy { word in
       word.allSatisfy { $0.isASCIIAlphanumeric && !$0.isASCIIDigit }
         || (word.count < 6 && word.allSatisfy(\.isASCIIDigit))
     }
     return !isOfWords && (value.count > 8 || value.allSatisfy(\.isASCIIDigit))
+  }
+
+  /// Whether a value has a word that is too long for a language, or, if a key may be short, letters beside digits.
+  static func hasWordOfKey(_ value: some Collection<UInt8>, mayBeShort: Bool) -> Bool {
+    words(of: value).contains { word in
+      word.count >= 20 || mayBeShort && word.contains(where: \.isASCIIDigit) && !word.allSatisfy(\.isASCIIDigit)
+    }
+  }
+
+  private static func words<Value: Collection<UInt8>>(of value: Value) -> [Value.SubSequence] {
+    value.split { "_-. ".utf8.contains($0) }
   }
 }
 

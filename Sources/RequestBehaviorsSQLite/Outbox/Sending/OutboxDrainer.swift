@@ -34,7 +34,7 @@ final class OutboxDrainer: Sendable {
     var drift: Double?
     /// The time of the last look for entries of users whom another process may have signed in.
     var lookedForSignIns: Duration?
-    /// Whether it is being read who is signed in.
+    /// Whether the token stores are being read.
     var isReadingSessions = false
     /// The owners and the time of the last look for accounts that are away.
     var lookedForAbsent: (present: Set<String?>, time: Duration)?

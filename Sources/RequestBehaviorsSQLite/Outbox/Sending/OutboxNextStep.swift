@@ -48,14 +48,19 @@ enum OutboxNextStep: Sendable, Equatable {
       if !wasSent { next.time = min(row.notBefore, now) }
       self = .again(next)
     case .notReady: self = .again(again.waiting(until: now + Self.recheck, row))
-    case .withoutUser(let text, let wasSent):
+    case .withoutUser(let text, let status?, _) where row.scope == nil:
+      // No user can come back: the server refuses the app's own credential.
+      let since = min(row.refusedSince ?? now, now)
+      guard now - since < settings.patience.outboxTime else {
+        self = .dead(OutboxFailure(.refused, statusCode: status, message: text))
+        return
+      }
+      var next = again.waiting(until: now + Self.recheck, row, OutboxFailure(.signedOut, message: text), wasSent: true)
+      next.refusedSince = since
+      self = .again(next)
+    case .withoutUser(let text, _, let wasSent):
       let failure = OutboxFailure(.signedOut, message: text)
-      var next = again.waiting(until: now + Self.recheck, row, failure, wasSent: wasSent)
-      // No user of an entry without an owner can come back: the server refuses the app's own credential.
-      if wasSent, row.scope == nil { next.refusedSince = min(row.refusedSince ?? now, now) }
-      let since = wasSent && row.scope == nil ? next.refusedSince : nil
-      let isOver = since.map { now - $0 >= settings.patience.outboxTime } ?? false
-      self = isOver ? .dead(OutboxFailure(.refused, statusCode: 401, message: text)) : .again(next)
+      self = .again(again.waiting(until: now + Self.recheck, row, failure, wasSent: wasSent))
     case .nothing(let text, let wasSent), .withoutToken(let text, let wasSent):
       let failure = OutboxFailure(.lost, message: text)
       self = .pause(again.waiting(until: now, row, failure, wasSent: wasSent))

@@ -11,8 +11,8 @@ enum OutboxOutcome: Sendable, Equatable {
   case refusedForNow(status: Int, until: Date?, String)
   /// The server refuses the request.
   case refused(status: Int, String)
-  /// The user of the entry is not signed in, as the library or the server says.
-  case withoutUser(String, wasSent: Bool)
+  /// The user of the entry is not signed in, as the library or, by a status, the server says.
+  case withoutUser(String, status: Int? = nil, wasSent: Bool)
   /// No token could be got for the user of the entry, which says nothing about the entries of others.
   case withoutToken(String, wasSent: Bool)
   /// No response came; the request may have arrived if it was sent.
@@ -61,7 +61,7 @@ extension OutboxOutcome {
       let clock = response.request.call.clock
       let until = hints.delay.map { clock.date().addingTimeInterval(Double($0.outboxTime) / 1_000) }
       self = .refusedForNow(status: status, until: until, text)
-    case 401: self = .withoutUser(text, wasSent: true)
+    case 401: self = .withoutUser(text, status: status, wasSent: true)
     default: self = .refused(status: status, text)
     }
   }
@@ -125,7 +125,7 @@ extension OutboxOutcome {
     switch self {
     case .refused(let status, _): .refused(status: status, text)
     case .refusedForNow(let status, let date, _): .refusedForNow(status: status, until: date, text)
-    case .withoutUser(_, let wasSent): .withoutUser(text, wasSent: wasSent)
+    case .withoutUser(_, let status, let wasSent): .withoutUser(text, status: status, wasSent: wasSent)
     case .nothing(_, let wasSent): .nothing(text, wasSent: wasSent)
     default: self
     }

@@ -168,6 +168,15 @@ import Testing
     #expect(transport.sent.count == 4)
   }
 
+  @Test func `a 409 to the first send is not the outcome if the second one had its key in use`() async throws {
+    let transport = sends((.seconds(3), 409), (.seconds(1), 503), (.zero, 201))
+    let client = client(
+      transport, RetryBehavior(budget: .unlimited, random: { 0 }), .hedging(after: .seconds(1), budget: .unlimited))
+    let post = Request<NetworkResponse>.post("x").with(\.idempotencyKey, .generated)
+    let response = try await clock.run { try await client.send(post) }
+    #expect(response.statusCode == 201)
+  }
+
   @Test func `retries and second sends draw from the same budget`() async throws {
     let budget = RetryBudget(ratio: 0.5, reserve: 0)
     for _ in 0..<2 { budget.noteCall(to: Origin(baseURL), at: .zero) }

@@ -85,6 +85,23 @@ import Testing
     #expect(server.apiRequests.count { $0.headers["Authorization"] == "Bearer old" } < 5)
   }
 
+  @Test func `a full queue lets a token request in`() async throws {
+    let (clock, server) = (ManualClock(), TokenServer())
+    let session = TokenSession(source: .refreshToken(.test))
+    try await session.signIn(AccessToken("old", refreshToken: "r"))
+    let client = NetworkClient(
+      server.transport, clock.requestClock, [.tokenAuth(session), .rateLimit(1, burst: 1, queueLimit: 2)])
+    // The first is refused at once, while the other two fill the queue. Its repeat may find the queue full.
+    let succeeded = try await clock.run {
+      await withTaskGroup(of: Bool.self) { group in
+        for number in 0..<3 { group.addTask { (try? await client.send(.get("\(number)"))) != nil } }
+        return await group.reduce(0) { $1 ? $0 + 1 : $0 }
+      }
+    }
+    #expect(succeeded >= 2)
+    #expect(server.tokenRequests.count == 1)
+  }
+
   @Test func `what is said of a request's urgency, bounds and caching goes on to other origins, its key does not`() {
     var options = RequestOptions()
     options.priority = .high
