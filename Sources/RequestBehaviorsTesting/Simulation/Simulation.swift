@@ -25,9 +25,9 @@ public import RequestBehaviors
 /// ```
 ///
 /// The code is the one that ships: tasks, task groups, actors, continuations and cancellation are the runtime's. Its
-/// jobs come to the simulation, which runs one after the other. Time passes when no job is ready. A seed always gives
-/// the
-/// same run; <doc:TestingEveryOrderOfEvents> tells what it cannot see.
+/// jobs come to the simulation, which runs one after the other. Time passes when no job is ready. As on a slow machine,
+/// up to a second may pass while jobs are ready, once before none is. A seed always gives the same run;
+/// <doc:TestingEveryOrderOfEvents> tells what it cannot see.
 ///
 /// These are checked in every world: each call and action ends; a cancelled call ends within 5 seconds; each
 /// `beforeSend` is followed by exactly one of `afterSuccess` and `afterFailure`; streamed bodies are read or cancelled;
@@ -85,8 +85,7 @@ public struct Simulation: Sendable {
   ///
   /// - Returns: What the run was like.
   /// - Throws: ``SimulationFailure``; `NetworkError` of code `simulationUnavailable` where ``isAvailable`` is false;
-  ///   what
-  ///   the closure throws that builds the world.
+  ///   the error of the closure that builds the world.
   @discardableResult
   public func run() async throws -> Summary {
     guard Simulation.isAvailable else {

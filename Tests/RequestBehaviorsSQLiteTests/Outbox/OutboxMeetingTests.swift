@@ -239,6 +239,28 @@ import Testing
     #expect(world.sent.count == 1)
   }
 
+  @Test func `a closed store is told of once, however long a request is still under way`() async throws {
+    let gate = TestGate()
+    let world = try OutboxWorld()
+    // A behavior that does not end when it is cancelled.
+    let outbox = try await world.outbox(world.client([ClosureBehavior("Holds", modify: { _ in await gate.pass() })]))
+    try await outbox.enqueue(Ping(number: 1))
+    let events = outbox.events()
+    outbox.start()
+    await gate.waitForArrivals(1)
+    await world.store.close()
+    // The hourly look for users who are away is due, and fails each time.
+    world.clock.advance(by: .seconds(3_600))
+    await #expect(throws: SQLiteError.self) { try await outbox.drain() }
+    for _ in 1...200 { await Task.yield() }
+    gate.open()
+    await outbox.stop()
+    // The loop tells of the file, and the request that its end cannot be recorded.
+    var failures: [UUID?] = []
+    for await event in events.prefix(2) { failures.append(event.id) }
+    #expect(failures.count { $0 == nil } == 1)
+  }
+
   @Test func `a drain of a closed store says so`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox()

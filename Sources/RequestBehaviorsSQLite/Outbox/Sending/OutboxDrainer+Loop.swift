@@ -9,23 +9,8 @@ extension OutboxDrainer {
       var hasFailed = false
       let lastDrain = state.withLock { $0.lastDrain }
       do {
-        if held == nil {
-          held = try await lock.take()
-          // A process that ended can have left claims. They are looked for until that succeeds.
-          if held != nil { state.withLock { $0.hasLostClaims = true } }
-        }
-        if held != nil, state.withLock({ $0.hasLostClaims && $0.workers.isEmpty }) { try await recover() }
-        if held != nil { try await readSessionsAgain() }
-        try await core.refreshOwners()
-        followSignIns()
-        try await core.discardEnded()
-        try await followClock()
-        if held != nil {
-          try await wakeWithoutUser()
-          try await noteAbsences()
-          try await fill()
-        }
-        try await finishDrains(canSend: held != nil)
+        // After the end only the attempts under way are waited for; each one raises the signal when it has ended.
+        if state.withLock({ !$0.isEnded }) { try await look(&held) }
       } catch {
         hasFailed = true
         fail(error, for: lastDrain)
@@ -44,6 +29,27 @@ extension OutboxDrainer {
     for waiter in waiting { waiter.settle(.success(())) }
     // Something may have been asked for while the lock was given back.
     run()
+  }
+
+  /// Does what is to be done now: takes the lock, follows users and the clock, and begins what is due.
+  private func look(_ held: inout OutboxLock.Held?) async throws {
+    if held == nil {
+      held = try await lock.take()
+      // A process that ended can have left claims. They are looked for until that succeeds.
+      if held != nil { state.withLock { $0.hasLostClaims = true } }
+    }
+    if held != nil, state.withLock({ $0.hasLostClaims && $0.workers.isEmpty }) { try await recover() }
+    if held != nil { try await readSessionsAgain() }
+    try await core.refreshOwners()
+    followSignIns()
+    try await core.discardEnded()
+    try await followClock()
+    if held != nil {
+      try await wakeWithoutUser()
+      try await noteAbsences()
+      try await fill()
+    }
+    try await finishDrains(canSend: held != nil)
   }
 
   /// Gives claims back whose attempts are over.
