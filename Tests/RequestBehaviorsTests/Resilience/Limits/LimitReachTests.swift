@@ -102,6 +102,26 @@ import Testing
     #expect(server.tokenRequests.count == 1)
   }
 
+  @Test func `a full queue of a concurrency limit lets a prerequisite request in`() async throws {
+    let (gate, events) = (TestGate(), RecordedEvents())
+    let transport = held(gate)
+    let token = ClosureBehavior("token", order: .authentication) { request, next in
+      guard request.url.lastPathComponent == "c" else { return try await next(request) }
+      try await next.client(omitting: ClosureBehavior.self).send(.post("token"))
+      return try await next(request)
+    }
+    let client = NetworkClient(transport, [events, token, .concurrencyLimit(1, queueLimit: 1)])
+    let first = Task { try await client.send(.get("a")) }
+    await gate.waitForArrivals(1)
+    let second = Task { try await client.send(.get("b")) }
+    await events.waitFor(1, "waits")
+    let third = Task { try await client.send(.get("c")) }
+    await events.waitFor(2, "waits")
+    gate.open()
+    for call in [first, second, third] { try await call.value }
+    #expect(transport.sent.map(\.url.lastPathComponent).prefix(2) == ["a", "token"])
+  }
+
   @Test func `what is said of a request's urgency, bounds and caching goes on to other origins, its key does not`() {
     var options = RequestOptions()
     options.priority = .high
