@@ -26,8 +26,8 @@ public import RequestBehaviors
 ///
 /// The code is the one that ships: tasks, task groups, actors, continuations and cancellation are the runtime's. Its
 /// jobs come to the simulation, which runs one after the other. Time passes when no job is ready. As on a slow machine,
-/// up to a second may pass while jobs are ready, once before none is. A seed always gives the same run;
-/// <doc:TestingEveryOrderOfEvents> tells what it cannot see.
+/// less than a second may pass while jobs are ready, at most once until no job is ready. A seed always gives the same
+/// run; <doc:TestingEveryOrderOfEvents> tells what it cannot see.
 ///
 /// These are checked in every world: each call and action ends; a cancelled call ends within 5 seconds; each
 /// `beforeSend` is followed by exactly one of `afterSuccess` and `afterFailure`; streamed bodies are read or cancelled;

@@ -48,7 +48,7 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
   private var ready = Heap<Ready> { ($0.key, $0.number) < ($1.key, $1.number) }
   private var tasks: [UInt64: TaskInfo] = [:]
   private var running: Ready?
-  /// Whether time has passed although jobs were ready, since none was.
+  /// Whether time has passed while jobs were ready; false again when none is ready.
   private var wasSlow = false
   private var labels = ["the world"]
   private var labelJobs = [0]
@@ -219,8 +219,8 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
 
   /// Runs jobs, and lets time pass when none is ready, until a condition holds.
   ///
-  /// A machine may be slow: now and then up to a second passes although jobs are ready. That happens once at most
-  /// before none is, so a world can tell a late job from a wrong one.
+  /// A machine may be slow: now and then less than a second passes while jobs are ready. That happens at most once
+  /// until no job is ready, so a world can tell a late job from a wrong one.
   ///
   /// - Parameters:
   ///   - limit: The most jobs that may run.
@@ -236,7 +236,7 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
       if let next = ready.pop() {
         step(next)
         try afterStep()
-        if random.chance(0.002), !wasSlow { wasSlow = time.pass(atMost: .seconds(1)) }
+        if random.chance(0.002), !wasSlow { wasSlow = time.pass(atMost: .milliseconds(999)) }
       } else {
         wasSlow = false
         if !time.passToNextSleeper() { return .nothingToDo }

@@ -239,11 +239,39 @@ import Testing
     #expect(world.sent.count == 1)
   }
 
+  /// A behavior that holds each request at a gate, and does not end when it is cancelled.
+  private func held(at gate: TestGate) -> ClosureBehavior {
+    ClosureBehavior("Held", modify: { _ in await gate.pass() })
+  }
+
+  @Test func `after a shutdown the outbox only waits for the requests that are still under way`() async throws {
+    let (gate, readings) = (TestGate(), Shared(0))
+    let world = try OutboxWorld()
+    let clock = world.clock.requestClock
+    var configuration = world.client([held(at: gate)]).configuration
+    // The loop reads the time each time that it looks for something to do.
+    configuration.clock = RequestClock(
+      now: {
+        _ = readings.next()
+        return clock.now()
+      }, date: { clock.date() }, sleep: { try await clock.sleep(for: $0) })
+    let client = NetworkClient(configuration: configuration, transport: world.mock)
+    let outbox = try await world.outbox(client)
+    try await outbox.enqueue(Ping(number: 1))
+    outbox.start()
+    await gate.waitForArrivals(1)
+    let shutdown = Task { await client.shutdown() }
+    for _ in 1...1_000 { await Task.yield() }
+    #expect(readings.value < 100)
+    gate.open()
+    await shutdown.value
+    await outbox.stop()
+  }
+
   @Test func `a closed store is told of once, however long a request is still under way`() async throws {
     let gate = TestGate()
     let world = try OutboxWorld()
-    // A behavior that does not end when it is cancelled.
-    let outbox = try await world.outbox(world.client([ClosureBehavior("Holds", modify: { _ in await gate.pass() })]))
+    let outbox = try await world.outbox(world.client([held(at: gate)]))
     try await outbox.enqueue(Ping(number: 1))
     let events = outbox.events()
     outbox.start()

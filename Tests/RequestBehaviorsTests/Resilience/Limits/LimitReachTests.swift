@@ -15,6 +15,16 @@ import Testing
     }
   }
 
+  /// A behavior that sends a request for a token before each request to a path.
+  private func tokenRequest(before path: String) -> ClosureBehavior {
+    ClosureBehavior("token", order: .authentication) { request, next in
+      if request.url.lastPathComponent == path {
+        try await next.client(omitting: ClosureBehavior.self).send(.post("token"))
+      }
+      return try await next(request)
+    }
+  }
+
   @Test func `a request that bypasses limits takes no permit of a concurrency limit`() async throws {
     let gate = TestGate()
     let limiter = ConcurrencyLimiter(1)
@@ -46,11 +56,8 @@ import Testing
 
   @Test func `a prerequisite request takes a permit of the rate`() async throws {
     let clock = LeapingClock()
-    let token = ClosureBehavior("token", order: .authentication) { request, next in
-      try await next.client(omitting: ClosureBehavior.self).send(.post("token"))
-      return try await next(request)
-    }
-    let client = NetworkClient(ClosureTransport(), clock.requestClock, [.rateLimit(1, burst: 1), token])
+    let client = NetworkClient(
+      ClosureTransport(), clock.requestClock, [.rateLimit(1, burst: 1), tokenRequest(before: "x")])
     try await client.send(.get("x"))
     #expect(clock.now == .seconds(1))
   }
@@ -105,19 +112,22 @@ import Testing
   @Test func `a full queue of a concurrency limit lets a prerequisite request in`() async throws {
     let (gate, events) = (TestGate(), RecordedEvents())
     let transport = held(gate)
-    let token = ClosureBehavior("token", order: .authentication) { request, next in
-      guard request.url.lastPathComponent == "c" else { return try await next(request) }
-      try await next.client(omitting: ClosureBehavior.self).send(.post("token"))
-      return try await next(request)
-    }
-    let client = NetworkClient(transport, [events, token, .concurrencyLimit(1, queueLimit: 1)])
+    let client = NetworkClient(
+      transport, [events, tokenRequest(before: "c"), .concurrencyLimit(1, queueLimit: 1)])
     let first = Task { try await client.send(.get("a")) }
     await gate.waitForArrivals(1)
     let second = Task { try await client.send(.get("b")) }
     await events.waitFor(1, "waits")
-    let third = Task { try await client.send(.get("c")) }
-    await events.waitFor(2, "waits")
-    gate.open()
+    let third = Task {
+      // If its token request is refused, nothing else opens the gate.
+      defer { gate.open() }
+      try await client.send(.get("c"))
+    }
+    let opening = Task {
+      await events.waitFor(2, "waits")
+      gate.open()
+    }
+    defer { opening.cancel() }
     for call in [first, second, third] { try await call.value }
     #expect(transport.sent.map(\.url.lastPathComponent).prefix(2) == ["a", "token"])
   }
