@@ -78,7 +78,9 @@ extension SimulatedWorld {
 
   /// Whether an error of a cancelled call tells of something else, although a send ended by the cancellation.
   func hidesCancellation(at time: Duration, _ error: any Error) -> Bool {
-    guard let error = error as? NetworkError, error.code != .deadlineExceeded else { return false }
+    // A deadline and a shutdown cancel sends themselves, and may do so at the very moment of the call's cancellation.
+    let causes: Set<NetworkError.Code> = [.deadlineExceeded, .clientShutDown]
+    guard let error = error as? NetworkError, !causes.contains(error.code) else { return false }
     return error.attempts.contains { attempt in
       if case .cancelled = attempt.outcome { attempt.endedAt == time } else { false }
     }
