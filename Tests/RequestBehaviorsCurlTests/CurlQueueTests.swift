@@ -62,10 +62,8 @@
     }
 
     @Test(arguments: [true, false])
-    func `one that leaves costs the same, however many wait`(removing: Bool) {
-      let times = [10_000, 40_000].map { count in (1...3).map { _ in time(of: count, removing: removing) }.min() }
-      // Four times as many take four times as long; sixteen times if each looked at all others.
-      if let short = times[0], let long = times[1] { #expect(long < short * 8) }
+    func `one that leaves costs the same, however many wait`(removing: Bool) async {
+      #expect(await Growth.isLinear(from: 1_000) { time(of: $0, removing: removing) })
     }
 
     /// The processor time that so many items take, each of a host of its own, where one may go at a time.
@@ -81,9 +79,8 @@
     }
 
     @Test(arguments: [true, false])
-    func `under a limit for all hosts one that leaves costs the same, however many hosts wait`(removing: Bool) {
-      let times = [1_000, 4_000].map { count in (1...3).map { _ in timeOfHosts(count, removing: removing) }.min() }
-      if let short = times[0], let long = times[1] { #expect(long < short * 8) }
+    func `under a limit for all hosts one that leaves costs the same, however many hosts wait`(removing: Bool) async {
+      #expect(await Growth.isLinear(from: 250) { timeOfHosts($0, removing: removing) })
     }
 
     @Test func `under a limit for all hosts one that is removed does not follow, nor does one of a full host`() throws {

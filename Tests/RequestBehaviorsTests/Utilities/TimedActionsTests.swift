@@ -82,17 +82,7 @@ import Testing
   }
 
   @Test func `a closure that is due costs the same, however many are listed`() async {
-    var times: [Duration?] = []
-    for count in [1_000, 4_000] {
-      var least: Duration?
-      for _ in 1...3 {
-        let time = await time(of: count)
-        least = min(least ?? time, time)
-      }
-      times.append(least)
-    }
-    // Four times as many take four times as long; sixteen times if each looked at all others.
-    if let short = times[0], let long = times[1] { #expect(long < short * 8) }
+    #expect(await Growth.isLinear(from: 500) { await time(of: $0) })
   }
 
   @Test func `closures that were removed are not kept until their time`() async {

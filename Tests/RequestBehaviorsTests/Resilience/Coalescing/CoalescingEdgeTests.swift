@@ -212,27 +212,23 @@ import Testing
   }
 
   /// The processor time in which so many changes of other URLs look for flights, beside as many flights.
-  private func time(of count: Int) async throws -> Duration? {
+  private func time(of count: Int) async throws -> Duration {
     let (gate, coalescer) = (TestGate(), Coalescer())
     let client = NetworkClient(held([.get: gate]), [.coalescing(coalescer)])
     let calls = (0..<count).map { number in Task { try await client.send(.get("\(number)")) } }
     await gate.waitForArrivals(count)
     let changed = (0..<count).compactMap { URL(string: "changed/\($0)", relativeTo: baseURL)?.absoluteURL }
-    let times = (1...3).map { _ in
-      let start = ThreadTime.now
-      for url in changed { coalescer.forget(url) }
-      return ThreadTime.now - start
-    }
+    let start = ThreadTime.now
+    for url in changed { coalescer.forget(url) }
+    let time = ThreadTime.now - start
     #expect(coalescer.flightCount == count)
     gate.open()
     for call in calls { try await call.value }
-    return times.min()
+    return time
   }
 
   @Test func `a change costs the same, however many other requests are in flight`() async throws {
-    let times = [try await time(of: 500), try await time(of: 2_000)]
-    // Four times as many take four times as long; sixteen times if each looked at all flights.
-    if let short = times[0], let long = times[1] { #expect(long < short * 8) }
+    #expect(try await Growth.isLinear(from: 250) { try await time(of: $0) })
   }
 
   @Test func `a change makes all flights of its URL unjoinable, whatever else they differ in`() async throws {
