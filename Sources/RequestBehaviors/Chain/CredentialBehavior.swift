@@ -57,6 +57,11 @@ public protocol CredentialBehavior: RequestBehavior {
   func credentialDigest(salt: Data) -> String?
 }
 
+/// A behavior that proves the possession of another behavior's credential.
+///
+/// Its secrets have no owner of their own: without the credential they are of no use, and the credential has an owner.
+package protocol CredentialProof: RequestBehavior {}
+
 extension CredentialBehavior {
   /// The base URL's origin, by default.
   public var origins: OriginScope { .baseURL }

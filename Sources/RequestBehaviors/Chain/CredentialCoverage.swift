@@ -102,7 +102,7 @@ extension ChainRun {
   ///   - index: The behavior's index.
   func noteSecrets(addedTo request: NetworkRequest, since original: NetworkRequest, at index: Int) {
     let isNew = request.headers.hasSecrets(missingIn: original.headers) || addsSecretToURL(request, original, index)
-    if isNew { call.noteSecret(addedAt: index) }
+    if isNew, !chain.pipeline.entries[index].isProof { call.noteSecret(addedAt: index) }
   }
 
   /// Records whether the transport adds secrets to a request.

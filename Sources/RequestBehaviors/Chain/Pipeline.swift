@@ -29,6 +29,8 @@ public struct Pipeline: Sendable {
     let runsHooksOnly: Bool
     /// The behavior, if it adds credentials.
     public let credential: (any CredentialBehavior)?
+    /// Whether the behavior proves the credential of another one.
+    let isProof: Bool
     /// The name of the group that lists the behavior; empty without a group.
     let group: String
 
@@ -41,6 +43,7 @@ public struct Pipeline: Sendable {
       self.source = source
       self.runsHooksOnly = runsHooksOnly
       self.credential = behavior as? any CredentialBehavior
+      self.isProof = behavior is any CredentialProof
       self.group = group
     }
 

@@ -13,8 +13,9 @@ public import RequestBehaviors
 /// A one-shot body is not sent again.
 ///
 /// A proof belongs to its token and is no credential of its own: `.only(_:)` with the name of the session keeps both.
-/// A request with `.none` as its `authentication` gets no proof.
-public struct DPoPBehavior: UniqueBehavior {
+/// A request with `.none` as its `authentication` gets no proof. The owner of a response is that of the token: a new
+/// key changes neither what is stored of a user nor what waits in an outbox.
+public struct DPoPBehavior: UniqueBehavior, CredentialProof {
   /// After all that changes URL, method or token.
   public let order = BehaviorOrder.signing
   /// The servers whose requests get a proof, which are those of the token.
@@ -30,9 +31,6 @@ public struct DPoPBehavior: UniqueBehavior {
     self.key = key
     self.origins = origins
   }
-
-  /// Returns the thumbprint of the key: proofs of one key have one owner.
-  public func scope(for request: NetworkRequest) -> String? { proves(request) ? "dpop \(key.thumbprint)" : nil }
 
   /// Sends the request with a proof, and once more if the server asks for a nonce.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
