@@ -76,7 +76,7 @@ public final class Outbox: Sendable {
     try await core.followClock()
     try await core.sweepFiles()
     // Users may have left while no outbox was open. What fails is done when sending begins.
-    _ = try? await core.discardLeft()
+    _ = try? await core.discardLeft(readingBy: variant.readSessionsAgain)
   }
 
   deinit {

@@ -53,4 +53,41 @@ import Testing
     #expect(try await outbox.drain().isEmpty)
     #expect(world.sent == ["POST /pings/1"])
   }
+
+  /// A token store that hangs from some moment on.
+  private final class HangingTokenStore: TokenStore {
+    private let box: Shared<AccessToken?>
+    private let hangs: Shared<Bool>
+
+    init(_ box: Shared<AccessToken?>, _ hangs: Shared<Bool>) { (self.box, self.hangs) = (box, hangs) }
+
+    func load() async throws -> AccessToken? {
+      if hangs.value {
+        for await _ in AsyncStream<Never>.makeStream().stream {}
+        throw CancellationError()
+      }
+      return box.value
+    }
+
+    func save(_ token: AccessToken?) async throws { box.value = token }
+  }
+
+  @Test func `a token store that hangs when users have left does not hold up other entries`() async throws {
+    let (world, hangs) = (try OutboxWorld(), Shared(false))
+    let session = TokenSession(source: .signInOnly, store: HangingTokenStore(box, hangs))
+    let outbox = try await world.outbox(
+      world.client([.tokenAuth(session)]), OutboxConfiguration(atSignOut: .discard))
+    try await enqueueElsewhere(world)
+    // This process has known no user since it signed out.
+    try await session.signOut()
+    hangs.value = true
+    outbox.start()
+    await world.clock.waitForSleepers(1)
+    let begin = world.clock.now
+    try await outbox.enqueue(Request<Void>.post("open").with(\.authentication, .none))
+    await world.letTimePass(besides: 1) { !world.sent.isEmpty }
+    // One poll interval, and not the time that the session gives its store.
+    #expect(world.clock.now - begin < .seconds(20))
+    await outbox.stop()
+  }
 }

@@ -41,18 +41,24 @@ extension OutboxCore {
   ///
   /// They become dead letters, or are removed where the outbox discards. But an account of a session that the client
   /// does not list may be signed in elsewhere, so that its entries become dead letters there too.
-  func buryAbsent() async throws {
+  ///
+  /// - Parameter readSessions: Reads again who is signed in; returns whether all sessions could be read.
+  /// - Returns: False if it is not known whether accounts are away, because a token store could not be read.
+  /// - Throws: The error of the file.
+  func buryAbsent(readingBy readSessions: () async -> Bool) async throws -> Bool {
     let (present, now) = (present, now)
     let gone = try await store.write(durability: .normal) { db in
       try self.table(db).absentScopes(present: present, now: now, limit: Self.longestAbsence)
     }
     // A user whom another process has signed in is not gone.
-    guard !gone.isEmpty, await client.readSessionsAgain() else { return }
+    guard !gone.isEmpty else { return true }
+    guard await readSessions() else { return false }
     try await refreshOwners()
     if settings.atSignOut == .discard {
       try await discard { gone.contains($0.scope) && $0.isListed(self.members) && !self.present.contains($0.scope) }
     }
     for scope in gone where !self.present.contains(scope) { try await bury(scope) }
+    return true
   }
 
   /// Makes dead letters of the waiting entries of an owner.

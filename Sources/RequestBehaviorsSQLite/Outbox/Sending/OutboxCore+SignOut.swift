@@ -39,14 +39,15 @@ extension OutboxCore {
 
   /// Discards the entries of users who left while no outbox was open, or in another process.
   ///
+  /// - Parameter readSessions: Reads again who is signed in; returns whether all sessions could be read.
   /// - Returns: False if it is not known whether users have left, because a token store could not be read.
   /// - Throws: The error of the file.
-  func discardLeft() async throws -> Bool {
+  func discardLeft(readingBy readSessions: () async -> Bool) async throws -> Bool {
     guard settings.atSignOut == .discard else { return true }
     let owners = try await store.read { try self.table($0).owners() }
     guard owners.contains(where: { $0.hasLeft(members) }) else { return true }
     // A user whom another process has signed in has not left, and the session may not know of that yet.
-    guard await client.readSessionsAgain() else { return false }
+    guard await readSessions() else { return false }
     try await refreshOwners()
     if owners.contains(where: { $0.hasLeft(members) }) { try await discard { $0.hasLeft(self.members) } }
     return true

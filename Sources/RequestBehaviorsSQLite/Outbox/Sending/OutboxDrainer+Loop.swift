@@ -65,23 +65,37 @@ extension OutboxDrainer {
   private func readSessionsAgain() async throws {
     let now = core.clock.now()
     let isDue = state.withLock { state in
-      if state.isReadingSessions { return false }
       if let last = state.lookedForSignIns, now - last < Self.readingInterval { return false }
       state.lookedForSignIns = now
       return true
     }
-    guard isDue, try await core.hasAbsentOwners() else { return }
-    state.withLock { $0.isReadingSessions = true }
+    if isDue, try await core.hasAbsentOwners() { _ = await readSessions() }
+  }
+
+  /// Reads who is signed in, for a poll interval at most.
+  ///
+  /// A token store that hangs keeps neither the entries of others waiting, nor the end of the sending.
+  ///
+  /// - Returns: Whether all sessions could be read in that time.
+  private func readSessions() async -> Bool {
+    let end = core.clock.now() + pollInterval
+    let isOther = state.withLock { state in
+      defer { state.isReadingSessions = true }
+      return state.isReadingSessions
+    }
+    // One reading at a time, however long it takes; the next look begins another.
+    if isOther { return false }
+    let areRead = Locked(false)
     Task { [core, state] in
-      _ = await core.client.readSessionsAgain()
+      let result = await core.client.readSessionsAgain()
+      areRead.withLock { $0 = result }
       state.withLock { $0.isReadingSessions = false }
       core.signal.raise()
     }
-    // A token store that hangs keeps neither the entries of others waiting, nor the end of the sending.
-    let end = now + pollInterval
     while state.withLock({ $0.isReadingSessions }), goesOn(), core.clock.now() < end {
       await core.signal.wait(for: end - core.clock.now(), on: core.clock)
     }
+    return areRead.withLock { $0 }
   }
 
   /// The interval at which accounts that are away are looked for.
@@ -101,8 +115,8 @@ extension OutboxDrainer {
       state.lookedForAbsent.map { $0.present != present || now - $0.time >= Self.absenceInterval } ?? true
     }
     guard isDue else { return }
-    let hasLooked = try await core.discardLeft()
-    try await core.buryAbsent()
+    let hasDiscarded = try await core.discardLeft(readingBy: readSessions)
+    let hasLooked = try await core.buryAbsent(readingBy: readSessions) && hasDiscarded
     let time = hasLooked ? now : now - Self.absenceInterval + Self.repeatedLook
     state.withLock { $0.lookedForAbsent = (present, time) }
   }
