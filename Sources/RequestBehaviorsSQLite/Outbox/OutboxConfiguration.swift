@@ -50,7 +50,7 @@ public struct OutboxConfiguration: Sendable {
 
   /// The time after which an entry that the server keeps refusing for now becomes a dead letter; 7 days by default.
   ///
-  /// It begins with the first such response. A 401 to an entry without a user is one. A bad network never makes a dead
+  /// It begins with the first such response. A 401 to an entry of no session is one. A bad network never makes a dead
   /// letter.
   public var patience: Duration
 

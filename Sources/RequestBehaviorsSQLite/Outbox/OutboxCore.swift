@@ -98,9 +98,16 @@ final class OutboxCore: Sendable {
   }
 
   /// Whether the owner, which has ended, may come back.
-  func mayReturn(_ scope: String) -> Bool {
-    CallOwners.isLasting(scope) || !state.withLock { $0.sessionScopes.contains(scope) }
+  func mayReturn(_ scope: String) -> Bool { CallOwners.isLasting(scope) || !isOfSession(scope) }
+
+  /// Whether each of the owners is there or may come back.
+  func areOrMayReturn(_ scopes: [String]) -> Bool {
+    let members = members
+    return scopes.allSatisfy { scope in mayReturn(scope) || members.contains { $0.scope == scope } }
   }
+
+  /// Whether the owner is or was that of a session, since the outbox was opened.
+  func isOfSession(_ scope: String) -> Bool { state.withLock { $0.sessionScopes.contains(scope) } }
 
   /// The owners who have left and whose entries are still to be discarded, each with the number of its end.
   var endedOwners: [String: UInt64] { state.withLock { $0.ended } }

@@ -245,6 +245,30 @@ import Testing
     #expect(Set(world.mock.sent.map { $0.headers["Idempotency-Key"] }).count == 1)
   }
 
+  @Test func `a delivery of a user who may return is made again, also if the user of another session has no name`()
+    async throws
+  {
+    let (session, other, count) = (session, TokenSession(name: "other", source: .signInOnly), Shared(0))
+    let world = try OutboxWorld { _ in
+      if count.next() == 1 { try await session.signOut() }
+      return (200, #"{"id": 7}"#)
+    }
+    let client = world.client([
+      .tokenAuth(session), .tokenAuth(other, header: .field("X-Other")),
+    ])
+    let outbox = try await world.outbox(client, operations: [CreateNote.self])
+    try await signIn("a")
+    try await other.signIn(AccessToken("unnamed"))
+    let note = Note(id: UUID(), text: "mine")
+    try await world.store.write { try $0.save(note, into: "note") }
+    try await outbox.enqueue(CreateNote(note: note))
+    try await outbox.drain()
+    #expect(try await world.states == [0])
+    try await signIn("a")
+    #expect(try await outbox.drain().isEmpty)
+    #expect(try await world.count("SELECT count(*) FROM note WHERE serverID = 7") == 1)
+  }
+
   @Test func `a delivery for a user who has left and cannot come back has not failed, and saves nothing`() async throws
   {
     let session = session

@@ -118,6 +118,35 @@ import Testing
     #expect(try await world.states == [5])
   }
 
+  @Test func `a token that is refused to one entry of a service leaves the delivery of another as it is`() async throws
+  {
+    let (begun, gate) = (TestGate(), TestGate())
+    let world = try OutboxWorld { request in
+      switch request.url.path() {
+      case "/token": return (200, #"{"access_token": "refused", "token_type": "Bearer", "expires_in": 3600}"#)
+      case "/pings/1":
+        await begun.waitForArrivals(1)
+        return (401, "")
+      default:
+        begun.arrive()
+        await gate.pass()
+        return (200, "")
+      }
+    }
+    let session = session()
+    let outbox = try await outbox(world, session)
+    for number in 1...2 { try await outbox.enqueue(Ping(number: number)) }
+    let events = session.events
+    let drain = Task { try await outbox.drain() }
+    for await event in events {
+      if case .signedOut(.refused) = event { break }
+    }
+    gate.open()
+    #expect(try await drain.value.waiting == 1)
+    #expect(world.sent.count { $0 == "POST /pings/2" } == 1)
+    #expect(try await world.states.sorted() == [0, 5])
+  }
+
   @Test func `the name of a service is not in the file`() async throws {
     let world = try world()
     try await outbox(world, session("canary")).enqueue(Ping(number: 1))

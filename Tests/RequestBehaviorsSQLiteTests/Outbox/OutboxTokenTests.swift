@@ -156,11 +156,12 @@ import Testing
     #expect(try await outbox.drain().isEmpty)
   }
 
-  @Test func `an entry without a user is a dead letter if its credential is refused for longer than the patience`()
-    async throws
-  {
+  @Test(arguments: [nil, "robot"])
+  func `an entry without a user is a dead letter if its credential is refused for longer than the patience`(
+    owner: String?
+  ) async throws {
     let world = try OutboxWorld { _ in (401, "") }
-    let outbox = try await world.outbox(world.client([.bearer("revoked")]))
+    let outbox = try await world.outbox(world.client([.bearer("revoked", owner: owner)]))
     try await outbox.enqueue(Ping(number: 1))
     for _ in 1...2 {
       try await outbox.drain()

@@ -67,16 +67,28 @@ import Testing
     withExtendedLifetime((variants, variant)) {}
   }
 
-  @Test func `a variant costs the same, however many there are`() throws {
+  @Test func `what a service has stored outlasts a token that is refused, and not a sign-out`() async throws {
+    fixture.answer(401)
+    let session = TokenSession(source: .closure(account: "robot") { _ in AccessToken("refused") })
+    let counter = Counter()
+    let client = fixture.client(session, counter)
+    await #expect(throws: NetworkError.self) { try await client.send(.get("a")) }
+    #expect(try await !session.isSignedIn())
+    #expect(counter.count.value == 0)
+    fixture.answer(200)
+    try await client.send(.get("a"))
+    try await session.signOut()
+    #expect(counter.count.value == 1)
+  }
+
+  @Test func `a variant costs the same, however many there are`() async {
     func time(of count: Int) -> Duration {
       let client = NetworkClient(ClosureTransport())
       let start = ThreadTime.now
       let variants = (0..<count).map { _ in client.with { $0.behaviors.append(EmptyBehavior()) } }
       return withExtendedLifetime(variants) { ThreadTime.now - start }
     }
-    let times = [500, 8_000].map { count in (1...3).map { _ in time(of: count) }.min() }
-    // Sixteen times as many take sixteen times as long; 256 times if each looked at all others.
-    if let short = times[0], let long = times[1] { #expect(long < short * 64) }
+    #expect(await Growth.isLinear(from: 500) { time(of: $0) })
   }
 
   @Test func `removals of data are kept for a limited number of owners, the latest`() async {

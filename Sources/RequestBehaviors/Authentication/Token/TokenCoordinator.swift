@@ -187,9 +187,12 @@ final class TokenCoordinator: Sendable {
     let outcome = state.withLock { state in
       // Under the same lock as the change, so that no call sees the new user before the old owner has ended.
       let scope = state.token.hasToken ? state.token.scope : nil
+      let changes = state.token.userChanges
       let outcome = change(&state.token, state.clock)
-      // An account that no user signs in to leaves with its token, and is there again at once.
-      if let scope, state.token.scope != scope || !state.token.hasToken { scopes.end(scope) }
+      // An account that no user signs in to leaves at a sign-out and is there again at once. A token that its server
+      // refuses ends only the token.
+      let hasLeft = !state.token.hasToken && (state.token.account == nil || state.token.userChanges != changes)
+      if let scope, state.token.scope != scope || hasLeft { scopes.end(scope) }
       if state.token.isLoaded { scopes.release() }
       guard !outcome.isIgnored else { return outcome }
       swap(&released, &state.waiters)

@@ -34,9 +34,13 @@ enum OutboxNextStep: Sendable, Equatable {
   ///   - outcome: The outcome of the attempt.
   ///   - row: The entry as it was claimed.
   ///   - settings: The settings of the outbox.
+  ///   - hasSession: Whether one of the owners of the entry is that of a session.
   ///   - now: The time.
   ///   - random: A random number from 0 to 1, for the backoff.
-  init(_ outcome: OutboxOutcome, _ row: OutboxRow, _ settings: OutboxConfiguration, now: Int64, random: Double) {
+  init(
+    _ outcome: OutboxOutcome, _ row: OutboxRow, _ settings: OutboxConfiguration, hasSession: Bool, now: Int64,
+    random: Double
+  ) {
     let again = Again(
       time: now, failures: row.failures, refusedSince: row.refusedSince, failure: row.failure, wasSent: false)
     switch outcome {
@@ -48,7 +52,7 @@ enum OutboxNextStep: Sendable, Equatable {
       if !wasSent { next.time = min(row.notBefore, now) }
       self = .again(next)
     case .notReady: self = .again(again.waiting(until: now + Self.recheck, row))
-    case .withoutUser(let text, let status?, _) where row.scope == nil:
+    case .withoutUser(let text, let status?, _) where !hasSession:
       // No user can come back: the server refuses the app's own credential.
       let since = min(row.refusedSince ?? now, now)
       guard now - since < settings.patience.outboxTime else {
