@@ -137,7 +137,9 @@ public struct CachingBehavior: UniqueBehavior {
   /// been removed.
   public func scopeEnded(_ scope: String) async {
     activity.end(scope: scope)
-    do { try await store.removeAll(scope: scope) } catch { activity.distrust(scope: scope) }
+    // Other caches over the file of a closed store are not told, so the file is opened again.
+    let open = if let later { await later() } else { store as (any CacheStore)? }
+    do { try await open?.removeAll(scope: scope) } catch { activity.distrust(scope: scope) }
   }
 
   /// Arranges that the stored responses of a call's owners are removed when they end, also if no client has this

@@ -47,4 +47,19 @@ import Testing
     try await session.signOut()
     #expect(try await store.entries(limit: 9).isEmpty)
   }
+
+  @Test(arguments: [true, false])
+  func `a sign-out empties a file although the first store over it is closed`(isSecondOpen: Bool) async throws {
+    try await session.signIn(AccessToken("t1"))
+    let (first, second) = (try SQLiteCacheStore(path: folder.file()), try SQLiteCacheStore(path: folder.file()))
+    let client = NetworkClient(transport, [.tokenAuth(session), .caching(first)])
+    let variant = client.with { [session] in $0.behaviors = [.tokenAuth(session), .caching(second)] }
+    try await client.send(.get("a"))
+    try await variant.send(.get("b"))
+    await first.close()
+    if !isSecondOpen { await second.close() }
+    try await session.signOut()
+    #expect(try await SQLiteCacheStore(path: folder.file()).entries(limit: 9).isEmpty)
+    withExtendedLifetime((client, variant)) {}
+  }
 }
