@@ -68,13 +68,13 @@ public final class ScopeEndings: Sendable {
 
   /// Tells every behavior that an owner has ended, after ``note(_:)``.
   ///
-  /// Of the caches that share their stored responses (``ResponseCache/leftoverID``), one is told. An object that
-  /// several variants share is told once.
+  /// Of the caches that share their stored responses (``ResponseCache/leftoverID``), one is told. Of the
+  /// behaviors of one type that share an object, such as those of several variants, one is told.
   ///
   /// - Parameter scope: The value that ``RequestBehavior/scope(for:)`` returned while the user was signed in.
   public func tell(_ scope: String) async {
     var removed: Set<String> = []
-    var told: Set<ObjectIdentifier> = []
+    var told: Set<StateIdentity> = []
     for chain in state.withLock({ $0.members.compactMap(\.chain) }) {
       for entry in chain.pipeline.entries {
         if let cache = entry.behavior as? any ResponseCache, !removed.insert(cache.leftoverID).inserted { continue }
@@ -96,11 +96,18 @@ public final class ScopeEndings: Sendable {
   }
 }
 
+/// The identity of what a behavior keeps: of two types over one object, each may keep something else.
+private struct StateIdentity: Hashable {
+  let type: ObjectIdentifier
+  let object: ObjectIdentifier
+}
+
 extension RequestBehavior {
   /// The identity of what the behavior keeps; `nil` for a value whose state is unknown.
-  fileprivate var stateIdentity: ObjectIdentifier? {
-    if let shared = self as? any SharedStateBehavior { return ObjectIdentifier(shared.sharedState) }
-    return type(of: self) is AnyClass ? ObjectIdentifier(self as AnyObject) : nil
+  fileprivate var stateIdentity: StateIdentity? {
+    let isClass = type(of: self) is AnyClass
+    let object = (self as? any SharedStateBehavior)?.sharedState ?? (isClass ? self as AnyObject : nil)
+    return object.map { StateIdentity(type: ObjectIdentifier(type(of: self)), object: ObjectIdentifier($0)) }
   }
 }
 

@@ -81,6 +81,28 @@ import Testing
     #expect(counter.count.value == 1)
   }
 
+  /// Counts with an object that copies of its type share, and copies of other types too.
+  private struct Part<Kind: Sendable>: SharedStateBehavior {
+    let counter: Counter
+    let ended: Box<Int>
+
+    var sharedState: AnyObject { counter }
+
+    func scopeEnded(_ scope: String) async { ended.update { $0 += 1 } }
+  }
+
+  @Test func `of behaviors over one object each type is told of a sign-out once`() async throws {
+    fixture.answer(200)
+    let (alice, counter, ends) = (try await fixture.alice(), Counter(), (first: Box(0), second: Box(0)))
+    let client = fixture.client(
+      alice, Part<Int>(counter: counter, ended: ends.first), Part<String>(counter: counter, ended: ends.second))
+    let variant = client.with { $0.behaviors.append(EmptyBehavior()) }
+    try await client.send(.get("a"))
+    try await alice.signOut()
+    #expect((ends.first.value, ends.second.value) == (1, 1))
+    withExtendedLifetime(variant) {}
+  }
+
   @Test func `a variant costs the same, however many there are`() async {
     func time(of count: Int) -> Duration {
       let client = NetworkClient(ClosureTransport())
