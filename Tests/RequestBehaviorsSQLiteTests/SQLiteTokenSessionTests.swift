@@ -85,6 +85,35 @@ private final class Tally: @unchecked Sendable {
     withExtendedLifetime(first) {}
   }
 
+  @Test func `a session goes on when the store of another session over its file is closed`() async throws {
+    let folder = try TemporaryFolder()
+    let source = ClosureTokenSource { _ in throw NetworkError.notSignedIn() }
+    let (one, two) = (try SQLiteStore(path: folder.file()), try SQLiteStore(path: folder.file()))
+    let first = TokenSession(source: source, store: SQLiteTokenStore(one))
+    let second = TokenSession(source: source, store: SQLiteTokenStore(two))
+    try await first.signIn(AccessToken("kept"))
+    await one.close()
+    try await second.signIn(AccessToken("newer"))
+    #expect(try await SQLiteTokenStore(two).load()?.value == "newer")
+    // The session over the closed store shares the open one.
+    try await first.signOut()
+    #expect(try await SQLiteTokenStore(two).load() == nil)
+  }
+
+  @Test func `a session does not hold the stores of other sessions that are gone`() async throws {
+    let folder = try TemporaryFolder()
+    let source = ClosureTokenSource { _ in throw NetworkError.notSignedIn() }
+    let first = TokenSession(source: source, store: SQLiteTokenStore(try SQLiteStore(path: folder.file())))
+    weak var released: SQLiteTokenStore?
+    do {
+      let tokens = SQLiteTokenStore(try SQLiteStore(path: folder.file()))
+      released = tokens
+      try await TokenSession(source: source, store: tokens).signIn(AccessToken("kept"))
+    }
+    #expect(released == nil)
+    #expect(try await first.isSignedIn())
+  }
+
   @Test func `a damaged file fails the request with what is wrong`() async throws {
     let folder = try TemporaryFolder()
     let store = try SQLiteStore(path: folder.file())

@@ -25,7 +25,7 @@ final class TokenCoordinator: Sendable {
     case newer(than: IssuedToken, isCertain: Bool = true)
   }
 
-  let store: any TokenStore
+  let stores: Locked<TokenStores>
   let policy: TokenRefreshPolicy
   let queue = TokenStoreQueue()
   let broadcast = TokenBroadcast()
@@ -37,7 +37,7 @@ final class TokenCoordinator: Sendable {
   private let state: Locked<State>
 
   init(store: any TokenStore, policy: TokenRefreshPolicy, clock: RequestClock?, account: String? = nil) {
-    self.store = store
+    stores = Locked(TokenStores(store))
     self.policy = policy
     let token = TokenState(policy: policy, account: account)
     state = Locked(State(token: token, clock: clock ?? .system, hasClock: clock != nil))
@@ -46,6 +46,12 @@ final class TokenCoordinator: Sendable {
   deinit { state.withLock { $0.retry }?.cancel() }
 
   var id: ID { ObjectIdentifier(self) }
+
+  /// The store, which is open if that of any session is.
+  var store: any TokenStore { stores.withLock { $0.open } }
+
+  /// Whether the stores of all sessions are closed.
+  var isClosed: Bool { (store as? any ClosableTokenStore)?.isClosed == true }
 
   /// The owner of the responses, which is no secret, and the user's generation; `nil` if no user is signed in.
   ///

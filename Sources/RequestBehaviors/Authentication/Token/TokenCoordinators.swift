@@ -19,9 +19,11 @@ enum TokenCoordinators {
   ) -> TokenCoordinator {
     table.withLock { table in
       // A file that was closed and opened again needs another one, over the store that is open.
-      table.object(for: Place(store), if: { ($0.store as? any ClosableTokenStore)?.isClosed != true }) {
+      let coordinator = table.object(for: Place(store), if: { !$0.isClosed }) {
         TokenCoordinator(store: store, policy: policy, clock: clock, account: account)
       }
+      coordinator.stores.withLock { $0.add(store) }
+      return coordinator
     }
   }
 }

@@ -47,6 +47,8 @@ public final class TokenSession: Sendable {
   /// The rights that the source asks for; `nil` if it does not tell.
   let rights: String?
   let coordinator: TokenCoordinator
+  /// Held for the coordinator, which uses it when those of other sessions are closed.
+  private let store: any TokenStore
   private let environment = Locked<ServerEnvironment?>(nil)
 
   /// Creates a session; it reads and sends nothing before a request needs it.
@@ -63,6 +65,7 @@ public final class TokenSession: Sendable {
   ) {
     self.name = name
     self.source = source
+    self.store = store
     self.rights = (source as? any RightsAskingTokenSource)?.rights
     self.coordinator = TokenCoordinators.coordinator(
       of: store, policy: policy, clock: clock,
