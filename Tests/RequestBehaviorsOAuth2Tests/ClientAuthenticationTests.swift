@@ -116,4 +116,23 @@ import Testing
     #expect(claims["sub"] as? String == "anna")
     #expect(claims["aud"] as? String == OAuth2Fixture.issuer)
   }
+
+  @Test func `a refused assertion does not end the session, and the next one may be accepted`() async throws {
+    let session = TokenSession(
+      source: .jwtBearer(fixture.endpoint(), key: signer(), issuer: "robot"), store: fixture.store,
+      clock: fixture.clock.requestClock)
+    let client = fixture.client.with { $0.behaviors.append(.tokenAuth(session)) }
+    try await fixture.store.save(AccessToken("old"))
+    fixture.mock.on(.get, "orders").respond(401, headers: ["WWW-Authenticate": "Bearer"]).times(2)
+    fixture.respond(400, #"{"error":"invalid_grant","error_description":"the assertion is from the future"}"#)
+    let error = try await #require(throws: NetworkError.self) { try await client.send(.get("orders")) }
+    #expect(error.code == .tokenUnavailable)
+    #expect((error.underlyingError as? NetworkError)?.oauth2?.code == .invalidGrant)
+    #expect(try await session.isSignedIn())
+    #expect(try await fixture.store.load()?.value == "old")
+    fixture.respond()
+    fixture.mock.on(.get, "orders").respond(200)
+    try await client.send(.get("orders"))
+    #expect(fixture.mock.sent.last?.headers["Authorization"] == "Bearer A")
+  }
 }

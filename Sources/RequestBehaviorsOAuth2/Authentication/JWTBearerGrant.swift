@@ -58,9 +58,18 @@ public struct JWTBearerGrant: TokenSource {
   }
 
   /// Returns a token for an assertion that is valid for 60 seconds.
+  ///
+  /// A refusal, even with the error `invalid_grant`, does not end the session.
   public func fetch(using client: NetworkClient) async throws -> AccessToken {
-    // Each send has an assertion of its own: a server may take each once (RFC 7523 §3, point 7).
-    try await endpoint.exchange(using: client) { try await fields(at: client.configuration.clock.date()) }.token
+    do {
+      // Each send has an assertion of its own: a server may take each once (RFC 7523 §3, point 7).
+      let clock = client.configuration.clock
+      return try await endpoint.exchange(using: client) { try await fields(at: clock.date()) }.token
+    } catch var error as NetworkError where error.response != nil && error.underlyingError == nil {
+      // Here `invalid_grant` is about the assertion (§3.1), such as about its time or a key that is not known yet.
+      error.underlyingError = RefusedAssertion()
+      throw error
+    }
   }
 
   private func fields(at date: Date) async throws -> Query {

@@ -43,8 +43,8 @@ import Testing
       "a wrong clock, or a proxy that changes the URL", "set the clock; compare the URL that the server sees"
     ),
     "invalidGrant": (
-      "the code or refresh token was spent, expired or revoked",
-      "sign in again; look for a second program with the same store"
+      "the code or refresh token was spent, expired or revoked, or an assertion has a wrong time, key or party",
+      "sign in again; look for a second program with the same store; for an assertion, set the clock and compare its claims"
     ),
     "invalidRequest": (
       "the server wants a further parameter, or a redirect URI that is registered",

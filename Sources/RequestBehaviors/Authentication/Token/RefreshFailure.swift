@@ -7,7 +7,7 @@ enum RefreshFailure {
   /// A token that cannot be refreshed ends the session only when it is no longer good, not as a precaution.
   static func isTerminal(_ error: any Error, isPrecaution: Bool) -> Bool {
     guard let error = error as? NetworkError else { return false }
-    if error.underlyingError is TokenOfAnotherKey { return false }
+    if error.underlyingError is TokenOfAnotherKey || error.underlyingError is RefusedAssertion { return false }
     if error.underlyingError is UnrefreshableToken { return !isPrecaution }
     return error.code == .notSignedIn || oauthError(of: error) == "invalid_grant"
   }

@@ -26,3 +26,11 @@ struct TokenOfAnotherKey: Error {}
 
 /// The cause of an error about a token that its source has nothing to refresh with.
 struct UnrefreshableToken: Error {}
+
+/// The cause of the error for an assertion that a token endpoint refused.
+///
+/// Such an error does not end the session: no user can sign in again, and the next assertion may be accepted.
+package struct RefusedAssertion: Error {
+  /// Creates the cause.
+  package init() {}
+}

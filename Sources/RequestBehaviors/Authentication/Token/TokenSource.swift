@@ -18,6 +18,7 @@
 /// The error of a source fails the requests that wait, as the cause of an error of code
 /// ``NetworkError/Code-swift.struct/tokenUnavailable``. It ends the session if the server sent the OAuth error
 /// `invalid_grant` (RFC 6749 §5.2): a JSON object, with a status below 500, verified and not redirected.
+/// From `JWTBearerGrant` of `RequestBehaviorsOAuth2` it is about one assertion, and does not end the session.
 /// ``NetworkError/notSignedIn(_:)`` ends it too; a source for a server of another kind throws it to say the same. After
 /// any other error, even a 401 or 403, the session keeps its token and asks again for the next request.
 public protocol TokenSource: Sendable {
