@@ -106,6 +106,23 @@ import Testing
     #expect(proof(2)["nonce"] as? String == "n2")
   }
 
+  @Test(arguments: [true, false])
+  func `a request that is sent again with a nonce has a signature of its own`(isSignatureFirst: Bool) async throws {
+    var signature = MessageSignature(keyID: "k", hmacSHA256: Data("s".utf8), covering: ["@method", "dpop"])
+    signature.includesNonce = true
+    let (signing, session) = (MessageSignatureBehavior(signature), try await signedIn())
+    let list: [any RequestBehavior] = [.tokenAuth(session), .dpop(key)]
+    let client = fixture.client.with { $0.behaviors += isSignatureFirst ? [signing] + list : list + [signing] }
+    fixture.mock.on(.get, "orders").respond(
+      401, headers: ["WWW-Authenticate": #"DPoP error="use_dpop_nonce""#, "DPoP-Nonce": "n1"]
+    ).times(1)
+    fixture.mock.on(.get, "orders").respond(200)
+    try await client.send(.get("orders"))
+    #expect(proof(1)["nonce"] as? String == "n1")
+    #expect(Set(fixture.mock.sent.map { $0.headers["Signature-Input"] }).count == 2)
+    #expect(Set(fixture.mock.sent.map { $0.headers["Signature"] }).count == 2)
+  }
+
   @Test func `a nonce that does not help is not tried again, and does not sign the session out`() async throws {
     let session = try await signedIn()
     fixture.mock.on(.get, "orders").respond(

@@ -16,8 +16,8 @@ public import RequestBehaviors
 /// A request with `.none` as its `authentication` gets no proof. The owner of a response is that of the token: a new
 /// key changes neither what is stored of a user nor what waits in an outbox.
 public struct DPoPBehavior: UniqueBehavior, CredentialProof {
-  /// After all that changes URL, method or token.
-  public let order = BehaviorOrder.signing
+  /// After all that changes URL, method or token, and before signatures, so that each repeat is signed anew.
+  public let order = BehaviorOrder.outside(.signing)
   /// The servers whose requests get a proof, which are those of the token.
   public let origins: OriginScope
   private let key: DPoPKey
