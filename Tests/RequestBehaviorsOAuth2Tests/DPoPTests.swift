@@ -294,6 +294,36 @@ import Testing
     #expect(fixture.mock.sent.isEmpty)
   }
 
+  @Test(arguments: [true, false])
+  func `a service gets a token of its own key in place of one of another key`(isAssertion: Bool) async throws {
+    var token = AccessToken("A", type: "DPoP")
+    token.keyThumbprint = "of another key"
+    try await fixture.store.save(token)
+    let endpoint = fixture.endpoint(dpop: key)
+    let source: any TokenSource =
+      isAssertion ? .jwtBearer(endpoint, key: signer(), issuer: "robot") : .clientCredentials(endpoint)
+    let session = TokenSession(source: source, store: fixture.store, clock: fixture.clock.requestClock)
+    let client = client(session)
+    fixture.respond(200, #"{"access_token":"B","token_type":"DPoP"}"#)
+    fixture.mock.on(.get, "orders").respond(200).times(2)
+    for _ in 0..<2 { try await client.send(.get("orders")) }
+    #expect(fixture.mock.sent.map { $0.headers["Authorization"] } == [nil, "DPoP B", "DPoP B"])
+    #expect(try await fixture.store.load()?.value == "B")
+  }
+
+  @Test func `a service that gets no token of its own key sends none`() async throws {
+    var token = AccessToken("A", type: "DPoP")
+    token.keyThumbprint = "of another key"
+    try await fixture.store.save(token)
+    let source = ClientCredentialsGrant(fixture.endpoint(dpop: key))
+    let session = TokenSession(source: source, store: fixture.store, clock: fixture.clock.requestClock)
+    let client = client(session)
+    fixture.respond(400, #"{"error":"temporarily_unavailable"}"#)
+    #expect(await errorCode { try await client.send(.get("orders")) } == .tokenUnavailable)
+    #expect(fixture.mock.sent.map { "\($0.method)" } == ["POST"])
+    #expect(try await fixture.store.load()?.value == "A")
+  }
+
   @Test func `a token keeps its key through its JSON`() throws {
     var token = AccessToken("A", type: "DPoP")
     token.keyThumbprint = "t"

@@ -86,6 +86,11 @@ public struct JWTBearerGrant: TokenSource {
   }
 }
 
+extension JWTBearerGrant: KeyCheckingTokenSource {
+  /// Returns an error of code `notSignedIn` for a token of another key.
+  package func problem(of token: AccessToken) -> NetworkError? { endpoint.problem(of: token) }
+}
+
 extension JWTBearerGrant: RightsAskingTokenSource {
   /// The audience and the scopes.
   package var rights: String? {

@@ -10,7 +10,7 @@
 /// Its account is the id of the client at the endpoint. Sessions that ask for other scopes have the same owner, and do
 /// not share responses.
 public struct ClientCredentialsGrant: TokenSource {
-  private let endpoint: TokenEndpoint
+  let endpoint: TokenEndpoint
   private let scopes: [String]
 
   /// Creates a source.

@@ -86,7 +86,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     guard applies(to: request) else { return try await next(request) }
     // With `.optional` a missing token is no error, except for a user who has left and for a call that is over.
-    let issued: IssuedToken
+    var issued: IssuedToken
     do {
       let found = try lookUp(request)
       if let found, isAccepted(found) {
@@ -94,7 +94,12 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
       } else {
         issued = try await wait(request, found, next)
       }
-      if let problem = session.problem(of: issued) { throw problem }
+      if let problem = session.problem(of: issued) {
+        // A service needs no user to get a token of its own key.
+        guard session.source.account != nil else { throw problem }
+        issued = try await renew(issued, request, next)
+        if let problem = session.problem(of: issued) { throw problem }
+      }
     } catch let error as CancellationError {
       throw error
     } catch let error as NetworkError where error.code == .signedOut || error.code == .clientShutDown {

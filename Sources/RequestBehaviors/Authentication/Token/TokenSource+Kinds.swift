@@ -4,13 +4,23 @@ package protocol KeyCheckingTokenSource: TokenSource {
   func problem(of token: AccessToken) -> NetworkError?
 }
 
-extension RefreshTokenGrant: KeyCheckingTokenSource {
+extension TokenEndpoint {
   /// Returns an error of code `notSignedIn` for a token of another key.
   package func problem(of token: AccessToken) -> NetworkError? {
     // The server would refuse it with every proof of another key.
-    guard let thumbprint = token.keyThumbprint, thumbprint != endpoint.parts?.keyThumbprint else { return nil }
+    guard let thumbprint = token.keyThumbprint, thumbprint != parts?.keyThumbprint else { return nil }
     return .tokenOfAnotherKey()
   }
+}
+
+extension RefreshTokenGrant: KeyCheckingTokenSource {
+  /// Returns an error of code `notSignedIn` for a token of another key.
+  package func problem(of token: AccessToken) -> NetworkError? { endpoint.problem(of: token) }
+}
+
+extension ClientCredentialsGrant: KeyCheckingTokenSource {
+  /// Returns an error of code `notSignedIn` for a token of another key.
+  package func problem(of token: AccessToken) -> NetworkError? { endpoint.problem(of: token) }
 }
 
 /// A source that asks for particular rights of its account.
