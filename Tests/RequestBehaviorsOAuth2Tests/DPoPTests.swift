@@ -123,6 +123,16 @@ import Testing
     #expect(Set(fixture.mock.sent.map { $0.headers["Signature"] }).count == 2)
   }
 
+  @Test func `a 401 without a challenge is about the token, and not about its proof`() async throws {
+    let session = try await signedIn()
+    fixture.mock.on(.get, "orders").respond(401).times(2)
+    fixture.respond(200, #"{"access_token":"B","token_type":"DPoP"}"#)
+    let client = client(session)
+    #expect(await errorCode { try await client.send(.get("orders")) } == .unacceptableStatus)
+    #expect(fixture.mock.sent.last?.headers["Authorization"] == "DPoP B")
+    #expect(try await session.isSignedIn() == false)
+  }
+
   @Test func `a nonce that does not help is not tried again, and does not sign the session out`() async throws {
     let session = try await signedIn()
     fixture.mock.on(.get, "orders").respond(

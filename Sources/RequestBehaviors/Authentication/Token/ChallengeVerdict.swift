@@ -68,10 +68,11 @@ extension TokenAuthBehavior {
   /// A response that only the user's closure calls unauthorized may be about this token, unless a realm tells
   /// otherwise.
   func verdict(on issued: IssuedToken, in response: NetworkResponse) -> ChallengeVerdict {
-    // A field for a proxy does not count: a server does not refuse it.
+    // A field for a proxy does not count: a server does not refuse it. Nor does the proof that belongs to the token.
     let sent = response.request.headers
     func isNamed(_ field: HeaderFields.Field, _ name: String) -> Bool { HeaderFields.areEqual(field.name, name) }
-    let others = sent.filter { $0.isSensitive && !isNamed($0, header.name) && !isNamed($0, "Proxy-Authorization") }
+    let notOthers = [header.name, "Proxy-Authorization", "DPoP"]
+    let others = sent.filter { field in field.isSensitive && !notOthers.contains { isNamed(field, $0) } }
     let challenges = response.headers.values(for: "WWW-Authenticate").flatMap(AuthenticationScheme.list)
     let refusal = ChallengeVerdict(
       challenges, scheme: header.scheme(of: issued), realm: realm,
