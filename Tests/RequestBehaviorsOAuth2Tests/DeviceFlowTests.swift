@@ -70,11 +70,11 @@ import Testing
     begin()
     fixture.mock.on(.post, "token").respond(200, headers: ["Content-Type": "text/html"], body: Data("<html>".utf8))
       .times(1)
-    fixture.mock.on(.post, "token").fail(.timedOut).times(1)
+    for code in [NetworkError.Code.timedOut, .tlsFailed] { fixture.mock.on(.post, "token").fail(code).times(1) }
     fixture.mock.on(.post, "token").respond(503, headers: ["Retry-After": "100"]).times(1)
     polls((200, OAuth2Fixture.token))
     let task = Task { try await fixture.device.signIn { _ in } }
-    for (number, wait) in [7, 14, 28, 100].enumerated() {
+    for (number, wait) in [7, 14, 28, 56, 100].enumerated() {
       await fixture.clock.waitForSleepers(1)
       fixture.clock.advance(by: .seconds(wait))
       _ = await fixture.mock.waitForRequests(number + 2)

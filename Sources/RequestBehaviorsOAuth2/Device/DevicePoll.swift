@@ -68,7 +68,8 @@ extension DevicePoll.Answer {
   /// Creates the result of a request that failed; `nil` if the error ends the sign-in.
   init?(_ error: NetworkError) {
     guard let response = error.response else {
-      guard error.isTransient else { return nil }
+      // A portal's certificate is not trusted, and that of the server was when the codes came.
+      guard error.isTransient || error.code == .tlsFailed else { return nil }
       self = .unavailable(nil)
       return
     }
