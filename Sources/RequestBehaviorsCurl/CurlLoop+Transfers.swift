@@ -48,9 +48,9 @@
       add(transfer)
     }
 
-    /// Removes a transfer from libcurl or from the queue.
-    private func remove(_ transfer: CurlTransfer) {
-      guard let index = transfer.index, let last = transfers.popLast() else { return }
+    /// Removes a transfer from the list; returns false if it is not in it.
+    private func unlist(_ transfer: CurlTransfer) -> Bool {
+      guard let index = transfer.index, let last = transfers.popLast() else { return false }
       // The last transfer takes the free index, so that a removal costs the same among any number of transfers.
       if last !== transfer {
         transfers[index] = last
@@ -58,6 +58,12 @@
       }
       transfer.index = nil
       transfer.upload?.cancel()
+      return true
+    }
+
+    /// Removes a transfer from libcurl or from the queue.
+    private func remove(_ transfer: CurlTransfer) {
+      guard unlist(transfer) else { return }
       let origin = transfer.request.origin
       // A transfer that is still in the queue was never given to libcurl.
       if let number = transfer.waitingNumber {
@@ -68,8 +74,26 @@
       transfer.tlsEnd?.stop()
       transfer.handle.transfer = nil
       transfer.isWithLibrary = false
-      // The next waiting transfer of the origin may be sent now.
-      if let next = queue.release(origin), !isClosing { handOver(next) }
+      handOverNext(afterOneOf: origin)
+    }
+
+    /// Gives the next waiting transfer to libcurl.
+    ///
+    /// Transfers whose user has signed out while they waited fail, one after the other, until one may be sent.
+    private func handOverNext(afterOneOf origin: Origin?) {
+      var free = origin
+      while let next = queue.release(free), !isClosing {
+        do {
+          try next.request.call.verifySend(of: next.request)
+          return handOver(next)
+        } catch {
+          next.waitingNumber = nil
+          if let error = error as? NetworkError { next.fail(error) } else { next.settle(.failed(error)) }
+          _ = unlist(next)
+          handles.put(next.handle)
+          free = next.request.origin
+        }
+      }
     }
 
     /// Ends the remaining work of a settled transfer.

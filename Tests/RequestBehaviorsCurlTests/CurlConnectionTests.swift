@@ -3,6 +3,7 @@
   import RequestBehaviors
   import RequestBehaviorsCurl
   import RequestBehaviorsTesting
+  import TestSupport
   import Testing
 
   @Suite(.limited) struct CurlConnectionTests {
@@ -57,6 +58,50 @@
       gate.open()
       #expect(try await first.value == "first")
       #expect(server.requestCount == 1)
+    }
+
+    /// A transport that counts the requests which it has got.
+    private struct Counting: Transport {
+      let transport: any Transport
+      let gate: TestGate
+
+      func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+        gate.arrive()
+        return try await transport.send(request)
+      }
+
+      func shutdown() async { await transport.shutdown() }
+    }
+
+    @Test func `requests that wait for a connection when their user signs out are not sent`() async throws {
+      let server = try LoopbackServer { _ in .text("hello") }
+      let gate = LoopbackGate()
+      server.enqueue(.text("first").held(by: gate))
+      var settings = CurlTransport.Configuration()
+      settings.maximumConnectionsPerHost = 1
+      let transport = Counting(transport: CurlTransport(configuration: settings), gate: TestGate())
+      let session = TokenSession(source: .signInOnly)
+      try await session.signIn(AccessToken("token"))
+      let client = NetworkClient(
+        configuration: RequestConfiguration(baseURL: server.baseURL, behaviors: [.tokenAuth(session)]),
+        transport: transport)
+      let anyone = Request<String>.get("first").with(\.authentication, .none)
+      let first = Task { try await client.send(anyone) }
+      await gate.waitForArrivals(1)
+      let others = (1...20).map { _ in Task { try await client.send(Request<String>.get("mine")) } }
+      await transport.gate.waitForArrivals(21)
+      let last = Task { try await client.send(anyone) }
+      await transport.gate.waitForArrivals(22)
+      try await session.signOut()
+      gate.open()
+      #expect(try await first.value == "first")
+      for other in others {
+        let error = await #expect(throws: NetworkError.self) { try await other.value }
+        #expect(error?.code == .signedOut)
+        #expect(error?.mayHaveArrived == false)
+      }
+      #expect(try await last.value == "hello")
+      #expect(server.requestCount == 2)
     }
 
     @Test func `the user agent is the transport's, unless a request has its own`() async throws {
