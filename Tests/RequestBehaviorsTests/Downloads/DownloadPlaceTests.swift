@@ -97,6 +97,59 @@ import Testing
     #expect(try Data(contentsOf: server.destination) == server.content.value)
   }
 
+  #if os(Linux)
+    /// The number of unfinished files of this test that the process has open.
+    private var openCount: Int {
+      get throws {
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        let paths = descriptors.compactMap {
+          try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+        }
+        return paths.count { $0.contains(server.folder.lastPathComponent) && $0.hasSuffix(".partial") }
+      }
+    }
+
+    @Test func `downloads that wait for a limit have no file open`() async throws {
+      let (gate, events, count) = (TestGate(), RecordedEvents(), 200)
+      let held = ClosureBehavior("held", order: .last) { request, next in
+        await gate.pass()
+        return try await next(request)
+      }
+      let client = server.client([.concurrencyLimit(1), held, events])
+      let places = (0..<count).map { server.folder.appending(path: "\($0).bin") }
+      let downloads = places.map { place in Task { try await client.download(.get("file"), to: place) } }
+      await events.waitFor(count - 1, "waits for one of 1 permits")
+      await gate.waitForArrivals(1)
+      #expect(try openCount <= 1)
+      #expect(try server.names.count <= 1)
+      gate.open()
+      for download in downloads { _ = try await download.value }
+      #expect(try server.names == places.map(\.lastPathComponent).sorted())
+      #expect(try places.allSatisfy { try Data(contentsOf: $0) == server.content.value })
+      #expect(try openCount == 0)
+    }
+
+    @Test func `a beginning that is to be gone on with is locked before its request is sent`() async throws {
+      server.cuts.value = [300]
+      _ = try? await server.client().download(.get("file"), to: server.destination)
+      let gate = TestGate()
+      let download = await server.waitingDownload(behind: gate)
+      #expect(try openCount == 1)
+      gate.open()
+      _ = try await download.value
+      #expect(server.ranges.last == "bytes=300- \"a\"")
+    }
+  #endif
+
+  @Test func `a response from a cache is written where no request was sent`() async throws {
+    let stored = ClosureBehavior("stored", order: .caching) { request, _ in
+      NetworkResponse(request: request, statusCode: 200, body: .data(Data("stored".utf8)))
+    }
+    try await server.client([stored]).download(.get("file"), to: server.destination)
+    #expect(try Data(contentsOf: server.destination) == Data("stored".utf8))
+    #expect(try server.names == ["file.bin"])
+  }
+
   @Test func `a retry after a file that was too long or had another checksum writes to the same place`() async throws {
     server.replies.value = [(200, ["ETag": "\"a\"", "Content-Length": "1"], "12")]
     let retry = ClosureBehavior("once more", order: .retry) { request, next in

@@ -151,6 +151,14 @@ struct DownloadBehavior: ResumingBehavior {
   }
 }
 
+/// Opens and locks the file of a download when its request has passed the limits and is about to be sent.
+struct DownloadLockBehavior: RequestBehavior {
+  let order = BehaviorOrder.last
+  let file: DownloadFile
+
+  func modify(_ request: inout NetworkRequest) async throws { try await file.open() }
+}
+
 extension DownloadHeadDecision {
   fileprivate init(after partial: Partial?, _ response: NetworkResponse, isPartWanted: Bool) {
     self.init(

@@ -4,9 +4,10 @@ import Foundation
 /// The file of one download, which is kept beside its destination until it is whole.
 ///
 /// The beginning of `report.pdf` is in `report.pdf.partial`. If the download can be resumed, `report.pdf.partial.json`
-/// has the ``DownloadRecord``. A name that would become too long is replaced by its hash. The first file is locked
-/// until ``release()``, so that no other process downloads to the destination meanwhile. All work that may block runs
-/// on a queue of its own.
+/// has the ``DownloadRecord``. A name that would become too long is replaced by its hash. The first file is open and
+/// locked from the first send to ``release()``, so that no other process downloads to the destination meanwhile. One
+/// that is there already is locked from the beginning, because its bytes are counted for the request. All work that may
+/// block runs on a queue of its own.
 final class DownloadFile: Sendable {
   /// The URL of the finished file.
   let destination: URL
@@ -39,7 +40,8 @@ final class DownloadFile: Sendable {
       throw NetworkError.downloadInProgress(file.destination.path)
     }
     do {
-      guard try await file.open() else { throw NetworkError.downloadInProgress(file.destination.path) }
+      try await file.open()
+      try await file.closeIfNew()
     } catch {
       await file.release()
       throw error
@@ -62,20 +64,31 @@ final class DownloadFile: Sendable {
     return HashFunction.sha256.digest(of: Array(name.utf8)).hexadecimal + ".partial"
   }
 
-  /// Opens the file and locks it; `false` if another process has locked it.
-  private func open() async throws -> Bool {
+  /// Opens the file and locks it, unless it is open.
+  ///
+  /// - Throws: ``NetworkError`` of code `fileUnwritable`, or `downloadInProgress` if another process has locked it.
+  func open() async throws {
     try await run("opened") { [self] in
-      file = try PartialFile.open(partial)
-      return file != nil
+      if file == nil { file = try PartialFile.open(partial) }
+      guard file != nil else { throw NetworkError.downloadInProgress(destination.path) }
+    }
+  }
+
+  /// Closes and removes a new file until the first send: a process has few descriptors, and many downloads may wait.
+  private func closeIfNew() async throws {
+    try await run("opened") { [self] in
+      guard let file, file.isNew, try file.length() == 0 else { return }
+      file.remove()
+      self.file = nil
     }
   }
 
   /// Frees the destination for another download, and removes an unfinished file that cannot be resumed.
   func release() async {
     try? await run { [self] in
+      // While this download had the place, a user signed out whose unfinished file was there before.
+      for record in DownloadDestinations.shared.unwanted(at: places) { try? discardNow(ifOf: record) }
       if let file {
-        // While this download had the place, a user signed out whose unfinished file was there before.
-        for record in DownloadDestinations.shared.unwanted(at: places) { try? discardNow(ifOf: record) }
         // A file that this download did not write may belong to another program.
         let length = (try? file.length()) ?? 0
         let hasRecord = FileManager.default.fileExists(atPath: sidecar.path)
@@ -97,6 +110,8 @@ final class DownloadFile: Sendable {
   /// - Parameter record: The record to resume the download with; `nil` if it cannot be resumed.
   /// - Throws: ``NetworkError`` of code `fileUnwritable`, as all methods that write.
   func begin(_ record: DownloadRecord?) async throws {
+    // A response from a cache comes without a send.
+    try await open()
     try await run("begun") { [self] in
       try verifyOwner()
       // The old record is removed before the bytes are, and the new one is written last, so that a record never

@@ -81,7 +81,7 @@ extension NetworkClient {
     // The rest of a file is accepted where the whole file is.
     let accepted = configuration.options.overridden(by: request.options).acceptableStatuses
     if accepted.contains(200) { request.options.acceptableStatuses = accepted.union([206]) }
-    request.behaviors.append(behavior)
+    request.behaviors += [behavior, DownloadLockBehavior(file: behavior.file)]
     // Two attempts at once would write the same file.
     request.removedBehaviors.append(HedgingBehavior.self)
     var performed = try await perform(request)
