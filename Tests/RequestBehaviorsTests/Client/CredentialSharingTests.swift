@@ -192,6 +192,47 @@ import Testing
     #expect(transport.sent.count == 2)
   }
 
+  /// A transport that has a cookie as soon as it got a response.
+  private struct SettingCookieTransport: Transport {
+    let base: ClosureTransport
+
+    func send(_ request: NetworkRequest) async throws -> NetworkResponse { try await base.send(request) }
+
+    func addsCredentials(to request: NetworkRequest) -> Bool { !base.sent.isEmpty }
+
+    func shutdown() async {}
+  }
+
+  /// Repeats a request that failed.
+  private let again = ClosureBehavior("again", order: .retry) { request, next in
+    let response = try await next(request)
+    return response.statusCode == 503 ? try await next(request) : response
+  }
+
+  @Test(arguments: [303, 503])
+  func `a POST for several that was sent is not sent again one by one, whatever credential came with its response`(
+    status: Int
+  ) async throws {
+    let transport = SettingCookieTransport(base: ClosureTransport(status, headers: ["Location": "users"]))
+    let client = NetworkClient(transport, ManualClock().requestClock, [events, again, batch()])
+    let calls = (1...2).map { number in Task { try await client.send(.post("users/\(number)")) } }
+    for call in calls {
+      let error = await #expect(throws: NetworkError.self) { try await call.value }
+      #expect(error?.code == .invalidBehavior)
+      #expect(error?.attempts.count == 1)
+      #expect(error?.mayHaveArrived == true)
+    }
+    #expect(transport.base.sent.count == 1)
+  }
+
+  @Test func `a GET for several that cannot be sent again is sent one by one`() async throws {
+    let transport = SettingCookieTransport(base: ClosureTransport(statuses: [503, 200]))
+    let client = NetworkClient(transport, ManualClock().requestClock, [events, again, batch()])
+    let calls = (1...2).map { number in Task { try await client.send(.get("users/\(number)")) } }
+    for call in calls { try await call.value }
+    #expect(transport.base.sent.dropFirst().map(\.url.lastPathComponent).sorted() == ["1", "2"])
+  }
+
   @Test func `a scope lets a request stand for several`() async throws {
     gate.open()
     let transport = server()

@@ -189,9 +189,21 @@ final class BatchCollector: Sendable {
   /// Gives each request its part of the outcome.
   private func end(_ batch: Batch, with outcome: Outcome) {
     let members = batch.end()
-    let outcome = batch.place.isRefused(outcome) ? Outcome.failure(IsSentAlone()) : outcome
-    let parts = parts(of: outcome, for: members.map(\.request))
+    let requests = members.map(\.request)
+    let outcome = batch.place.isRefused(outcome) ? refusal(of: batch, requests) : outcome
+    let parts = parts(of: outcome, for: requests)
     for (member, part) in zip(members, parts) { member.waiter.settle(.success(part)) }
+  }
+
+  /// Returns the outcome of a batch that is not sent, or not again, because its owner would not be known.
+  private func refusal(of batch: Batch, _ requests: [NetworkRequest]) -> Outcome {
+    // What was sent before may have taken effect for each of the requests.
+    guard batch.call.attemptCount > 0, !requests.allSatisfy(\.method.isSafe) else { return .failure(IsSentAlone()) }
+    return .failure(
+      NetworkError(
+        .invalidBehavior,
+        "BatchBehavior: after the requests had been sent as one, a credential without an owner was added, so they were "
+          + "not sent again; give the behavior that adds it a scope"))
   }
 
   private func parts(of outcome: Outcome, for requests: [NetworkRequest]) -> [Outcome] {
