@@ -23,15 +23,16 @@ import Foundation
 /// ```
 ///
 /// A batch holds requests of one group that differ only in path, query and body. Their fields, options, owners and
-/// credentials are the same (``SharingKey``). The batch is sent when the window has passed since its first request, or
-/// when it is full.
+/// credentials are the same (``SharingKey``), also those that are in query or body, such as a token. The batch is sent
+/// when the window has passed since its first request, or when it is full.
 ///
 /// The merged request is a call of its own (``Next/detached(isForCallers:)``). Its deadline is the latest of those who
 /// wait for it. Each collected request keeps its own deadline and cancellation, and inner behaviors do not run for it.
 /// A request that is cancelled before the batch is sent is left out; the error of one that leaves later has the sends
 /// of the batch. A request that is alone in its batch is sent unchanged. Each request is sent by itself if an inner
-/// behavior adds a secret without an owner (``Next/knowsOwner(of:)``). All requests of a batch get an unacceptable
-/// response, and an error that `merge` or `split` throws.
+/// behavior adds a secret without an owner (``Next/knowsOwner(of:)``). If the batch was sent before that, only safe
+/// methods are sent again. All requests of a batch get an unacceptable response, and an error that `merge` or `split`
+/// throws.
 public struct BatchBehavior: UniqueBehavior {
   /// Returns the group of a request, `nil` for a request that is sent by itself.
   public typealias Group = @Sendable (NetworkRequest) -> String?
@@ -107,7 +108,8 @@ public struct BatchBehavior: UniqueBehavior {
   /// The current batches still end for their waiters.
   public func reset() async { collector.reset() }
 
-  /// Returns the key that requests of one batch share besides the group: everything but path, query and body.
+  /// Returns the key that requests of one batch share besides the group: everything but path, query and body, and of
+  /// these the secrets.
   private func key(of request: NetworkRequest, _ next: Next) -> SharingKey? {
     var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true)
     parts?.percentEncodedPath = "/"
@@ -116,6 +118,13 @@ public struct BatchBehavior: UniqueBehavior {
     var common = request
     common.url = origin
     common.body = nil
+    var secrets = Redactor.standard.secrets(inQueryOf: request.url)
+    if let body = request.body, let data = body.data {
+      secrets += Redactor.standard.secrets(
+        inBody: data, contentType: request.headers[.contentType] ?? body.contentType)
+    }
+    // The key has a digest of secret fields only.
+    if !secrets.isEmpty { common.headers.set("Secrets", secrets.joined(separator: "\n"), sensitive: .any) }
     return next.sharingKey(for: common)
   }
 }

@@ -87,6 +87,25 @@ import Testing
     #expect(server.sent.count == 3)
   }
 
+  @Test func `requests with other secrets in query or body are not merged`() async throws {
+    let batch = BatchBehavior(
+      window: .milliseconds(10), group: { _ in "all" }, merge: { $0[0] },
+      split: { response, requests in requests.map { _ in .success(response) } })
+    let client = client(batch)
+    func body(_ token: String, _ id: Int) -> RequestContent { .json(["token": token, "id": "\(id)"]) }
+    let requests: [Request<Void>] = [
+      .get("a", query: ["token": "alice", "id": 1]), .get("b", query: ["token": "alice", "id": 2]),
+      .get("c", query: ["token": "bob", "id": 3]), .get("d", query: ["id": 4]),
+      .post("a", body: body("alice", 1)), .post("b", body: body("alice", 2)), .post("c", body: body("bob", 3)),
+    ]
+    let calls = requests.map { request in Task { try await client.send(request) } }
+    await events.waitFor(requests.count, "waits")
+    await clock.waitForSleepers(5)
+    clock.advance(by: .milliseconds(10))
+    for call in calls { try await call.value }
+    #expect(server.sent.count == 5)
+  }
+
   @Test func `each caller may have a failure of its own, a failed response is everybody's`() async throws {
     let some = await users(["1", "404"], client(batch()))
     #expect(try some[0].get().value == "1")
