@@ -109,20 +109,34 @@ extension NetworkResponse {
 
   /// Returns the response with the first 64 KiB of its body in memory, for an error; the rest is not received.
   ///
+  /// - Parameter time: How long the body is waited for, on the clock of the call; by default as long as it takes. With
+  ///   a time, an error of the stream cuts the body too.
   /// - Returns: The response, with ``isBodyCut`` set if there was more.
-  /// - Throws: The error of the stream.
-  func excerpt() async throws -> NetworkResponse {
+  /// - Throws: The error of the stream; `CancellationError` if the task is cancelled.
+  func excerpt(within time: Duration? = nil) async throws -> NetworkResponse {
     guard case .stream(let stream) = body else { return self }
+    let timer = time.map { [clock = request.call.clock, canceller = stream.canceller] time in
+      Task {
+        try await clock.sleep(for: time)
+        canceller.cancel()
+      }
+    }
+    defer { timer?.cancel() }
     let limit = 64 * 1_024
     var data = Data()
     var copy = self
-    for try await chunk in stream {
-      let room = limit - data.count
-      data.append(chunk.prefix(room))
-      if chunk.count > room {
-        copy.isBodyCut = true
-        break
+    do {
+      for try await chunk in stream {
+        let room = limit - data.count
+        data.append(chunk.prefix(room))
+        if chunk.count > room {
+          copy.isBodyCut = true
+          break
+        }
       }
+    } catch {
+      guard time != nil, !Task.isCancelled else { throw error }
+      copy.isBodyCut = true
     }
     copy.settle(.data(data), stream.source.completion)
     return copy

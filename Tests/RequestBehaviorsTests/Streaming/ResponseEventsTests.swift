@@ -152,4 +152,24 @@ import Testing
     let request = Request<NetworkResponse>.get("feed").with(\.acceptableContentTypes, [])
     #expect(try await server.client().events(request).all().count == 1)
   }
+
+  @Test func `another content type is the error even if the body goes on for ever`() async throws {
+    let server = StreamFixture(StreamFixture.Reply("<html>", isOpen: true).with(headers: ["Content-Type": "text/html"]))
+    let task = Task { try await server.client().events(.get("feed"), reconnecting: .automatic).all() }
+    await server.clock.waitForSleepers(1)
+    server.clock.advance(by: .seconds(1))
+    let error = await #expect(throws: NetworkError.self) { try await task.value }
+    #expect(error?.code == .unexpectedContentType)
+    #expect(error?.response?.isBodyCut == true)
+    #expect(server.cancellations.value == 1)
+    #expect(server.requests.value.count == 1)
+  }
+
+  @Test func `another content type is the error even if the body breaks off`() async throws {
+    let reply = StreamFixture.Reply("<html>", error: .connectionLost).with(headers: ["Content-Type": "text/html"])
+    let server = StreamFixture(reply)
+    let error = await #expect(throws: NetworkError.self) { try await server.client().events(.get("feed")).all() }
+    #expect(error?.code == .unexpectedContentType)
+    #expect(try error?.response?.text == "<html>")
+  }
 }
