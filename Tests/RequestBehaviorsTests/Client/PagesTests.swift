@@ -136,6 +136,44 @@ import Testing
     #expect(transport.sent.count == 3)
   }
 
+  @Test(arguments: [nil, "mona"] as [String?])
+  func `pages do not go on for another user`(first: String?) async throws {
+    let transport = server(three)
+    let user = Box(first)
+    let client = NetworkClient(transport, [ClosureBehavior("user", scope: { _ in user.value })])
+    var pages = client.pages(request).makeAsyncIterator()
+    #expect(try await pages.next()?.value == [1])
+    #expect(try await pages.next()?.value == [2])
+    user.value = "lisa"
+    let error = await #expect(throws: NetworkError.self) { _ = try await pages.next() }
+    #expect(error?.code == .signedOut)
+    #expect(try await pages.next() == nil)
+    #expect(transport.sent.count == 2)
+    // A further iteration is the new user's.
+    var again = client.pages(request).makeAsyncIterator()
+    #expect(try await again.next()?.value == [1])
+  }
+
+  @Test func `a session that gets its first token for a page does not end the list`() async throws {
+    let session = TokenSession(source: .closure { _ in AccessToken("t") })
+    var values: [[Int]] = []
+    for try await page in NetworkClient(server(three), [.tokenAuth(session)]).pages(request) {
+      values.append(page.value)
+    }
+    #expect(values == [[1], [2], [3]])
+  }
+
+  @Test func `pages on another origin may belong to no user`() async throws {
+    let transport = server(["i?page=1": "<https://other.example/2>; rel=next"])
+    let other = try #require(Origin("https://other.example"))
+    let scope = ClosureBehavior("user", scope: { $0.origin == other ? nil : "mona" })
+    var values: [[Int]] = []
+    for try await page in NetworkClient(transport, [scope]).pages(request, allowing: [other]) {
+      values.append(page.value)
+    }
+    #expect(values == [[1], [2]])
+  }
+
   @Test func `an origin that is allowed gets no secrets of the request`() async throws {
     let transport = server([
       "i?page=1": "<https://other.example/2>; rel=next",

@@ -50,7 +50,7 @@ extension EventSource {
       errorMapping: client.errorMapping(of: request)
     ) {
       // Each iteration starts anew, for the user who is signed in at that time.
-      let user = EventUser()
+      let user = FirstUser()
       return { lastEventID in
         var request = first
         // Outer spaces are not part of a field's value (RFC 9110 §5.5). An id with a control character cannot be sent,
@@ -61,45 +61,5 @@ extension EventSource {
         return try await client.originalStream(request).eventStream()
       }
     }
-  }
-}
-
-/// The owner of the first call of a series.
-private final class EventUser: Sendable {
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var scopes: [String]?
-
-  /// Returns whether a call has the same owner as the first one.
-  func includes(_ call: Call) -> Bool {
-    lock.withLock {
-      guard let scopes else {
-        scopes = call.scopes
-        return true
-      }
-      return scopes == call.scopes
-    }
-  }
-}
-
-/// Refuses a request of a series that has another owner than the first one.
-private struct SameUserBehavior: RequestBehavior {
-  let order = BehaviorOrder.first
-  let user: EventUser
-
-  func modify(_ request: inout NetworkRequest) async throws {
-    guard user.includes(request.call) else { throw NetworkError.eventsOfAnotherUser() }
-    // Another user may have signed in while the request waited in an inner behavior.
-    request.call.addSendCheck { request in
-      guard request.call.keepsUser else { throw NetworkError.eventsOfAnotherUser() }
-    }
-  }
-}
-
-extension NetworkError {
-  fileprivate static func eventsOfAnotherUser() -> NetworkError {
-    NetworkError(
-      .signedOut,
-      "another user has signed in or out since the events began; begin anew if they are to be that user's")
   }
 }

@@ -34,6 +34,7 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
 
     fileprivate let pages: Pages
     fileprivate var next: Next
+    private let user = FirstUser()
     private var visited: Set<String> = []
     private var visitedHeaders: Set<HeaderFields> = []
 
@@ -46,15 +47,17 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
     ///
     /// - Throws: The errors of `response(for:)` and of the rule. ``NetworkError`` of code
     ///   ``NetworkError/Code-swift.struct/linkNotFollowed`` for a link that cannot be followed or leads to another
-    ///   origin, and of ``NetworkError/Code-swift.struct/signedOut`` if the user has left since the page before. There
-    ///   are no more pages after an error.
+    ///   origin, and of ``NetworkError/Code-swift.struct/signedOut`` if the user has left since the page before, or if
+    ///   another one has signed in. There are no more pages after an error.
     public mutating func next() async throws -> Response<Page>? {
       let found = next
       next = .end
       do {
         guard let request = try request(found) else { return nil }
+        var sent = request
+        sent.behaviors.append(SameUserBehavior(user: user))
         // The rule reads the page as the client got it, so that an error of the rule is replaced once.
-        let page = try await pages.client.originalResponse(for: request)
+        let page = try await pages.client.originalResponse(for: sent)
         visited.insert(page.http.request.url.textWithoutFragment)
         next = .after(page, request)
         return page.leaving(with: pages.errorMapping)
