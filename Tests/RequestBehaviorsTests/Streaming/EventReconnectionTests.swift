@@ -37,6 +37,14 @@ import Testing
     #expect(Set(server.requests.value.map { $0.call.id }).count == 3)
   }
 
+  @Test(arguments: ["0", "499"])
+  func `a server that asks for no wait is asked again after half a second`(retry: String) async throws {
+    let server = StreamFixture(.init("retry: \(retry)\ndata: a\n\n"), .init("data: b\n\n"))
+    let (events, waits) = try await read(2, of: server)
+    #expect(events.map(\.data) == ["a", "b"])
+    #expect(waits == [.milliseconds(500)])
+  }
+
   @Test func `the wait grows while streams bring no event`() async throws {
     let server = StreamFixture(
       .init("data: a\n\n"), .init(), .init(error: .connectionLost), .init("data: b\n\n"), .init("data: c\n\n"))

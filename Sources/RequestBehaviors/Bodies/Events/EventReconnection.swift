@@ -1,7 +1,7 @@
 /// The rule of when a request for server-sent events is repeated after its stream has ended or broken off.
 ///
-/// The wait before a repeat is the latest `retry` of the server, or else ``delay``. If several streams in a row bring
-/// no event, ``backoff`` is added before each but the first.
+/// The wait before a repeat is the latest `retry` of the server, at least half a second, or else ``delay``. If several
+/// streams in a row bring no event, ``backoff`` is added before each but the first.
 public struct EventReconnection: Sendable {
   /// How long to wait if the server has sent no `retry`; 3 seconds by default.
   public var delay: Duration
@@ -17,6 +17,9 @@ public struct EventReconnection: Sendable {
   ///
   /// If a server asks for a longer wait, the request is not repeated.
   public var longestServerDelay: Duration
+
+  /// The shortest wait for a server that asks for less; without it, `retry: 0` would mean requests without a pause.
+  private static let shortestServerDelay = Duration.milliseconds(500)
 
   private let random: @Sendable () -> Double
 
@@ -51,7 +54,7 @@ public struct EventReconnection: Sendable {
   func delay(before attempt: Int, retry: Duration?) -> Duration? {
     if let limit, attempt > limit { return nil }
     if let retry, retry > longestServerDelay { return nil }
-    let wait = max(.zero, retry ?? delay)
+    let wait = retry.map { max($0, EventReconnection.shortestServerDelay) } ?? max(.zero, delay)
     return attempt > 1 ? wait + backoff.delay(beforeRetry: attempt - 1, random: random()) : wait
   }
 
