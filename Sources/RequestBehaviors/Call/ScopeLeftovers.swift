@@ -19,17 +19,38 @@ public final class ScopeLeftovers: Sendable {
 
   private struct State {
     /// The entries of each owner, by the name of the data.
-    var owners: [String: [String: Entry]] = [:]
+    private(set) var owners: [String: [String: Entry]] = [:]
+    /// The owners of each name of data, so that dropping it does not search all owners.
+    private var scopes: [String: Set<String>] = [:]
 
     /// Adds an entry unless there is a later one of the same data.
     mutating func add(_ id: String, of scope: String, _ entry: Entry) {
       if let known = owners[scope]?[id], known.number > entry.number { return }
       owners[scope, default: [:]][id] = entry
+      scopes[id, default: []].insert(scope)
       guard owners.count > ScopeLeftovers.limit else { return }
       // Half are dropped at once, so that sorting is rare.
       let latest = owners.mapValues { $0.values.map(\.number).max() ?? 0 }
       let oldest = latest.values.sorted()[owners.count / 2]
-      owners = owners.filter { latest[$0.key, default: 0] > oldest }
+      for (scope, number) in latest where number <= oldest { _ = remove(scope) }
+    }
+
+    /// Drops the entries of an owner, and returns them.
+    mutating func remove(_ scope: String) -> [String: Entry] {
+      let entries = owners.removeValue(forKey: scope) ?? [:]
+      for id in entries.keys {
+        scopes[id]?.remove(scope)
+        if scopes[id]?.isEmpty == true { scopes[id] = nil }
+      }
+      return entries
+    }
+
+    /// Drops the entries of a name.
+    mutating func forget(_ id: String) {
+      for scope in scopes.removeValue(forKey: id) ?? [] {
+        owners[scope]?[id] = nil
+        if owners[scope]?.isEmpty == true { owners[scope] = nil }
+      }
     }
   }
 
@@ -76,15 +97,7 @@ public final class ScopeLeftovers: Sendable {
   /// Drops the removals of data that are gone or that no longer belong to an owner.
   ///
   /// - Parameter id: The name of the data.
-  public func forget(_ id: String) {
-    state.withLock { state in
-      let scopes = state.owners.filter { $0.value[id] != nil }.keys
-      for scope in scopes {
-        state.owners[scope]?[id] = nil
-        if state.owners[scope]?.isEmpty == true { state.owners[scope] = nil }
-      }
-    }
-  }
+  public func forget(_ id: String) { state.withLock { $0.forget(id) } }
 
   /// Removes the data of an owner.
   ///
@@ -92,7 +105,7 @@ public final class ScopeLeftovers: Sendable {
   ///   - scope: The owner.
   ///   - removed: The names of data that have been removed already; none by default.
   public func remove(of scope: String, except removed: Set<String> = []) async {
-    let due = state.withLock { $0.owners.removeValue(forKey: scope) ?? [:] }
+    let due = state.withLock { $0.remove(scope) }
     for (id, entry) in due.sorted(by: { $0.key < $1.key }) where !removed.contains(id) { await entry.remove() }
   }
 }

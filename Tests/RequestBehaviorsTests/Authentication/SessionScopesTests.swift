@@ -121,6 +121,32 @@ import Testing
     for number in [0, 149_999] { await leftovers.remove(of: "\(number)") }
     #expect(removed.value == ["149999"])
   }
+
+  @Test func `data that several owners have is forgotten for all of them, and other data stays`() async {
+    let leftovers = ScopeLeftovers()
+    let removed = Box<[String]>([])
+    for (id, scope) in [("a", "mona"), ("b", "mona"), ("a", "lisa"), ("b", "lisa")] {
+      leftovers.add(id, of: scope) { removed.update { $0.append("\(id) of \(scope)") } }
+    }
+    await leftovers.remove(of: "lisa")
+    leftovers.forget("a")
+    await leftovers.remove(of: "mona")
+    #expect(removed.value == ["a of lisa", "b of lisa", "b of mona"])
+    #expect(leftovers.isEmpty)
+  }
+
+  @Test func `forgetting data costs the same, however many owners there are`() {
+    func time(withOwners count: Int) -> Duration {
+      let leftovers = ScopeLeftovers()
+      for number in 0..<count { leftovers.add("file \(number)", of: "\(number)") {} }
+      let start = ThreadTime.now
+      for number in 0..<200 { leftovers.forget("file \(number)") }
+      return ThreadTime.now - start
+    }
+    let times = [200, 20_000].map { count in (1...3).map { _ in time(withOwners: count) }.min() }
+    // A hundred times as long if each looked at all owners.
+    if let short = times[0], let long = times[1] { #expect(long < short * 20) }
+  }
 }
 
 /// A store that cannot be read.
