@@ -124,7 +124,7 @@ public struct BatchBehavior: UniqueBehavior {
         inBody: data, contentType: request.headers[.contentType] ?? body.contentType)
     }
     // The key has a digest of secret fields only.
-    if !secrets.isEmpty { common.headers.set("Secrets", secrets.joined(separator: "\n"), sensitive: .any) }
+    if !secrets.isEmpty { common.headers.set("X-Batch-Secrets", secrets.joined(separator: "\n"), sensitive: .any) }
     return next.sharingKey(for: common)
   }
 }
