@@ -15,7 +15,8 @@ struct CassetteBodies {
   mutating func content(of body: Data, shown: Data?, _ contentType: String?) -> OrderedJSON {
     let type = OrderedJSON.string(contentType ?? "x-unknown")
     let kept = shown ?? body
-    if let shown, shown.count <= CassetteBodies.inlineLimit {
+    // Text of another encoding is a file, because JSON has no place for its bytes.
+    if let shown, shown.count <= CassetteBodies.inlineLimit, String(data: shown, encoding: .utf8) != nil {
       return .members([
         "size": .integer(shown.count), "mimeType": type,
         "text": .string(String(decoding: shown, as: UTF8.self)),

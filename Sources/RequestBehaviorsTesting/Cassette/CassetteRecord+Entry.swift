@@ -38,7 +38,7 @@ extension CassetteRecord {
   private func postData(_ redaction: PlayableRedaction) -> OrderedJSON? {
     guard let body, !body.isEmpty else { return nil }
     let type = OrderedJSON.string(contentType ?? "")
-    guard let shown = redaction.body(body, contentType) else {
+    guard let shown = redaction.text(of: body, contentType) else {
       let sketch = redaction.sketch(
         method: method, url: url, fields: fields, body: body, contentType: contentType
       ).body
@@ -48,7 +48,7 @@ extension CassetteRecord {
         "_parts": sketch.parts.map { .array($0.map { .string($0) }) },
       ])
     }
-    return .members(["mimeType": type, "text": .string(String(decoding: shown, as: UTF8.self))])
+    return .members(["mimeType": type, "text": .string(shown)])
   }
 
   private func response(

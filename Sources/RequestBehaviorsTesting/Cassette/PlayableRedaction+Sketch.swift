@@ -13,27 +13,33 @@ extension PlayableRedaction {
     let items = (parts?.queryItems ?? []).map {
       RequestSketch.Pair(name: $0.name, value: $0.value ?? "")
     }
+    let text = body.flatMap { self.text(of: $0, contentType) }
     return RequestSketch(
       method: method, origin: "\(scheme)://\(parts?.host?.lowercased() ?? "")\(port)",
       path: (parts?.path).flatMap { $0.isEmpty ? "/" : $0 } ?? original,
       query: items.filter { !$0.name.hasPrefix("oauth_") }.sorted(),
       fields: requestFields(fields).map { RequestSketch.Pair(name: $0.name, value: $0.value) },
-      body: sketch(body, contentType),
-      shown: RequestSketch.Shown(
-        url: url(original), body: body.flatMap { self.body($0, contentType) }, contentType: contentType))
+      body: sketch(body, shown: text, contentType),
+      shown: RequestSketch.Shown(url: url(original), body: text.map { Data($0.utf8) }, contentType: contentType))
   }
 
-  private func sketch(_ data: Data?, _ contentType: String?) -> RequestSketch.BodySketch {
+  /// Returns the body of a request without its secrets; `nil` if it is neither JSON, a form nor text.
+  ///
+  /// Text that is not UTF-8 is read as Latin-1, in which every byte is a character: other bytes are another text.
+  func text(of body: Data, _ contentType: String?) -> String? {
+    guard let shown = self.body(body, contentType) else { return nil }
+    let isUTF8 = String(data: shown, encoding: .utf8) != nil
+    return isUTF8 ? String(decoding: shown, as: UTF8.self) : String(data: shown, encoding: .isoLatin1)
+  }
+
+  private func sketch(_ data: Data?, shown: String?, _ contentType: String?) -> RequestSketch.BodySketch {
     guard let data, !data.isEmpty else { return .none }
     let type = (contentType ?? "").lowercased()
     if type.hasPrefix("multipart/"), let boundary = PlayableRedaction.boundary(contentType ?? "") {
       return .parts(data.pieces(between: Data("--\(boundary)".utf8)).map(hash))
     }
-    guard let shown = body(data, contentType) else {
-      return .bytes(Digest.sha256(of: data).hexadecimal)
-    }
-    if let json = try? OrderedJSON(parsing: shown) { return .json(json) }
-    let text = String(decoding: shown, as: UTF8.self)
+    guard let text = shown else { return .bytes(Digest.sha256(of: data).hexadecimal) }
+    if let json = try? OrderedJSON(parsing: Data(text.utf8)) { return .json(json) }
     guard type.hasPrefix("application/x-www-form-urlencoded") else { return .text(text) }
     let fields = text.split(separator: "&").map { pair -> RequestSketch.Pair in
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {

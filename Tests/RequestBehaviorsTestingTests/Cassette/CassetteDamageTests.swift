@@ -88,7 +88,7 @@ import Testing
 
   @Test(arguments: [
     ("text/plain; charset=iso-8859-1", [0xE9, 0x74, 0xE9]), ("text/plain", [0xFF, 0xFE, 0x68, 0x00]),
-    ("application/json", [0x22, 0xC3, 0x28, 0x22]), ("text/event-stream", [0x64, 0x61, 0x80, 0x0A]),
+    ("application/json", [0x5B, 0x22, 0xC3, 0x28, 0x22, 0x5D]), ("text/event-stream", [0x64, 0x61, 0x80, 0x0A]),
     ("image/png", [0x89, 0x50, 0x00]),
   ])
   func `bytes that are no UTF-8 are played as they were, and matched`(type: String, bytes: [UInt8]) async throws {
@@ -98,11 +98,11 @@ import Testing
         request: request, statusCode: 200, headers: ["Content-Type": type],
         body: .data(request.body?.data ?? Data()))
     }
-    let requests = [body, body + [0x80]].map { Request<Data>.post("x", body: .data($0, contentType: type)) }
+    let requests = [body, body + body].map { Request<Data>.post("x", body: .data($0, contentType: type)) }
     try await bench.record(over: mock) { client in for request in requests { _ = try await client.send(request) } }
     let playing = try bench.cassette(.replay)
     let client = bench.client(playing)
-    #expect(try await client.send(requests[1]) == body + [0x80])
+    #expect(try await client.send(requests[1]) == body + body)
     #expect(try await client.send(requests[0]) == body)
     try playing.verify()
   }

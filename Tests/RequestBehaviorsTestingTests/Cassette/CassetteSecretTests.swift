@@ -38,6 +38,38 @@ import Testing
     #expect(played.contains("REDACTED"))
   }
 
+  @Test(arguments: [
+    ("application/json", #"{"name": "José", "password": "c4nary-word"}"#),
+    ("application/x-www-form-urlencoded", "name=José&password=c4nary-word"),
+    ("text/event-stream", "data: {\"name\": \"José\", \"password\": \"c4nary-word\"}\n\n"),
+    ("text/plain; charset=iso-8859-1", "José, password=c4nary-word"), (nil, "José, password=c4nary-word"),
+  ])
+  func `secrets are hidden in text that is not UTF-8, and its other bytes stay`(
+    type: String?, body: String
+  ) async throws {
+    func request(_ body: String) throws -> Request<Data> {
+      let data = try #require(body.data(using: .isoLatin1))
+      return .post("x", body: .data(data, contentType: type ?? "application/octet-stream"))
+    }
+    let mock = MockTransport { request in
+      NetworkResponse(
+        request: request, statusCode: 200, headers: type.map { ["Content-Type": $0] } ?? [:],
+        body: .data(request.body?.data ?? Data()))
+    }
+    try await bench.record(over: mock) { client in _ = try await client.send(try request(body)) }
+    for path in try FileManager.default.subpathsOfDirectory(atPath: bench.folder.path(percentEncoded: false)) {
+      guard let data = try? Data(contentsOf: bench.folder.appending(path: path)) else { continue }
+      #expect(data.firstRange(of: Data("c4nary".utf8)) == nil, "\(path)")
+    }
+    let client = bench.client(try bench.cassette(.replay))
+    let changed = try request(body.replacing("José", with: "Josè"))
+    let error = await #expect(throws: NetworkError.self) { try await client.send(changed) }
+    #expect(error?.code == .unmatchedRequest)
+    let played = try await client.send(try request(body.replacing("c4nary", with: "another")))
+    let text = try #require(String(data: played, encoding: .isoLatin1))
+    #expect(text.replacing(/REDACTED(-1)?/, with: "c4nary-word") == body)
+  }
+
   @Test func `the parts of a form are not written, and the form matches again`() async throws {
     @Sendable func signIn(_ client: NetworkClient) async throws {
       let parts: [MultipartPart] = [.field("password", "c4nary-word"), .field("user", "ann")]

@@ -1920,7 +1920,7 @@ enum MadeNoUTF8 {
       mock.on(.get, "https://api.example.com/v1/issues")
         .respond(
           200, headers: ["Content-Type": "application/json"],
-          body: Data(base64Encoded: "W//+XQ==") ?? Data())
+          body: Data("[<3 bytes that are not JSON>".utf8))
       return mock
     }
 

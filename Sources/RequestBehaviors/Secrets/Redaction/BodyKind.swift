@@ -29,7 +29,8 @@ enum BodyKind {
     let isOpaque = ["image/", "audio/", "video/", "font/", "multipart/"].contains { type.hasPrefix($0) }
     guard !isOpaque, !body.contains(0), let first = body.first(where: { !$0.isJSONWhitespace }) else { return nil }
     let isJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-    guard isJSON || String(data: body, encoding: .utf8) != nil else { return nil }
+    // Text of another encoding, or cut within a character, has no control characters, and binary bodies have some.
+    guard isJSON || String(data: body, encoding: .utf8) != nil || !body.contains(where: \.isControl) else { return nil }
     self = isJSON ? .json : .text
   }
 
@@ -38,4 +39,9 @@ enum BodyKind {
     let type = (contentType ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 > 0x20 && $0 < 0x7F }
     return type.isEmpty ? "unknown type" : String(decoding: type.prefix(100).map(\.lowercasedASCII), as: UTF8.self)
   }
+}
+
+extension UInt8 {
+  /// Whether no text has the byte.
+  fileprivate var isControl: Bool { self < 0x20 && !(0x09...0x0D).contains(self) && self != 0x1B || self == 0x7F }
 }

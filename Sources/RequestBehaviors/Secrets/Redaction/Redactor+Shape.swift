@@ -4,19 +4,18 @@ extension Redactor {
   /// Returns a whole body with its secrets replaced by values of the same type and shape.
   ///
   /// JSON stays JSON that decodes to the same types, also within strings and within the events of an event stream. Of
-  /// JSON that is not well-formed, nothing is returned after the first error.
+  /// JSON that is not well-formed, nothing is returned after the first error. The bytes outside of secrets stay as they
+  /// are, also those of other encodings than UTF-8.
   ///
   /// - Parameters:
   ///   - body: The body.
   ///   - contentType: The value of its `Content-Type`.
   ///   - placeholders: Makes the placeholders.
-  /// - Returns: The body; `nil` if it is neither JSON, a form nor text, or not UTF-8.
+  /// - Returns: The body; `nil` if it is neither JSON, a form nor text.
   package func redactKeepingShape(
     body: Data, contentType: String?, _ placeholders: RedactionPlaceholders
   ) -> Data? {
-    guard let kind = BodyKind(contentType, readingIfUnknown: body), String(data: body, encoding: .utf8) != nil else {
-      return nil
-    }
+    guard let kind = BodyKind(contentType, readingIfUnknown: body) else { return nil }
     let isEvents = BodyKind.mediaType(contentType) == "text/event-stream"
     let bytes = Array(body)
     let shown = bytes.withUnsafeBufferPointer { bytes -> [UInt8]? in
@@ -25,7 +24,7 @@ extension Redactor {
         let found = json(bytes, placeholders)
         // A body of an unknown type that only begins like JSON is text.
         return found.isWellFormed || BodyKind(contentType) == .json ? found.shown : text(bytes)
-      case .form: return Array(form(bytes, placeholders).utf8)
+      case .form: return form(bytes, placeholders)
       case .text where isEvents: return events(bytes, placeholders)
       case .text, .other: return text(bytes)
       }
@@ -65,20 +64,22 @@ extension Redactor {
     return output
   }
 
-  private func form(_ bytes: UnsafeBufferPointer<UInt8>, _ placeholders: RedactionPlaceholders) -> String {
+  private func form(_ bytes: UnsafeBufferPointer<UInt8>, _ placeholders: RedactionPlaceholders) -> [UInt8] {
     let pairs = bytes.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
     let isSignIn = SignInNames.isSignIn(pairs: bytes)
-    let shown = pairs.map { pair -> String in
-      guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else { return pair.isEmpty ? "" : Redactor.placeholder }
+    let shown = pairs.map { pair -> [UInt8] in
+      guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else {
+        return pair.isEmpty ? [] : RedactionRules.placeholder
+      }
       let written = String(decoding: pair[..<equals], as: UTF8.self)
       let name = written.replacing(scalar: "+", with: " ").removingPercentEncoding ?? written
-      let value = String(decoding: pair[(equals + 1)...], as: UTF8.self)
       let kind = SignInNames.ambiguous(name.utf8)
       let isHidden = isSensitive(field: name) || kind == .code || (kind == .state && isSignIn)
-      let text = value.removingPercentEncoding ?? value
-      return "\(written)=" + (isHidden ? placeholders.placeholder(for: text) : value)
+      guard isHidden else { return Array(pair) }
+      let value = String(decoding: pair[(equals + 1)...], as: UTF8.self)
+      return pair[...equals] + Array(placeholders.placeholder(for: value.removingPercentEncoding ?? value).utf8)
     }
-    return shown.joined(separator: "&")
+    return Array(shown.joined(separator: "&".utf8))
   }
 }
 

@@ -93,6 +93,31 @@ import Testing
     expectNoSecret()
   }
 
+  @Test(arguments: ["text/plain; charset=iso-8859-1", nil])
+  func `a secret in the text of a failure that is not UTF-8, or was cut within a character`(
+    type: String?
+  ) async throws {
+    let recorder = CallRecorder(bodies: .upTo(43))
+    let text = "password=\(Self.secret), Jos\u{E9} kann "
+    let isLatin1 = type != nil
+    let body = isLatin1 ? try #require(text.data(using: .isoLatin1)) : Data((text + "é and more").utf8)
+    #expect(String(data: body.prefix(43), encoding: .utf8) == nil)
+    mock.on(.get, "x").respond(500, headers: type.map { ["Content-Type": $0] } ?? [:], body: body).times(2)
+    var configuration = RequestConfiguration(
+      baseURL: mock.baseURL, behaviors: [.recording(recorder), .retry(RetryPolicy(maximumRetries: 1))])
+    configuration.clock = .immediate
+    let client = NetworkClient(configuration: configuration, transport: mock)
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    let har = String(decoding: try #require(error?.recording()).har(), as: UTF8.self)
+    #expect(!har.contains("c4nary"))
+    let bodies = har.matches(of: /"base64": "([^"]*)"/).compactMap { Data(base64Encoded: String($0.output.1)) }
+    #expect(!bodies.isEmpty)
+    for body in bodies {
+      #expect(body.firstRange(of: Data("c4nary".utf8)) == nil)
+      #expect(body.firstRange(of: Data("kann".utf8)) != nil)
+    }
+  }
+
   @Test func `a secret in the message of an error`() async throws {
     mock.on(.get, "x").fail(NetworkError(.cannotConnect, "no route for key \(Self.secret)"))
     _ = try? await client.send(.get("x").with(header: "X-API-Key", Self.secret))
