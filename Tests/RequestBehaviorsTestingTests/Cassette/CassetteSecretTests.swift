@@ -70,6 +70,33 @@ import Testing
     #expect(text.replacing(/REDACTED(-1)?/, with: "c4nary-word") == body)
   }
 
+  @Test func `JSON Web Tokens are hidden in a path, in queries and in fields, and cursors are not`() async throws {
+    let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c4naryc4naryc4nary"
+    let cursor = "eyJpZCI6MTAwLCJkaXJlY3Rpb24iOiJuZXh0In0"
+    let mock = MockTransport { request in
+      NetworkResponse(
+        request: request, statusCode: 200,
+        headers: [
+          "Location": "/verify/\(token)", "Link": "</x?t=\(token)>; rel=next; for=\"\(token)\"",
+          "X-Result": "v1:\(token)", "X-Cursor": cursor,
+        ])
+    }
+    @Sendable func use(_ client: NetworkClient, _ token: String) async throws -> NetworkResponse {
+      let next = "https://h/?t=\(token)"
+      return try await client.send(
+        .get("verify/\(token)/x", query: ["t": .some(token), "next": .some(next), "cursor": .some(cursor)]))
+    }
+    try await bench.record(over: mock) { client in _ = try await use(client, token) }
+    let text = try bench.text()
+    #expect(!text.contains("c4nary"))
+    #expect(text.contains("cursor=\(cursor)"))
+    let playing = try bench.cassette(.replay)
+    let played = try await use(bench.client(playing), token.replacing("c4nary", with: "another"))
+    #expect(played.headers["X-Result"] == "v1:REDACTED-1")
+    #expect(played.headers["X-Cursor"] == cursor)
+    try playing.verify()
+  }
+
   @Test func `the parts of a form are not written, and the form matches again`() async throws {
     @Sendable func signIn(_ client: NetworkClient) async throws {
       let parts: [MultipartPart] = [.field("password", "c4nary-word"), .field("user", "ann")]

@@ -35,8 +35,34 @@ package struct PlayableRedaction: Sendable {
       || SignInNames.hasWordOfKey(value.utf8, mayBeShort: name.lowercased() == "key")
   }
 
-  /// Returns a text without the values that are hidden everywhere.
-  package func hidden(_ text: String) -> String { redactor.hidingKnownSecrets(in: text, placeholders) }
+  /// Returns a text without JSON Web Tokens and the values that are hidden everywhere.
+  package func hidden(_ text: String) -> String {
+    hidingWebTokens(in: redactor.hidingKnownSecrets(in: text, placeholders))
+  }
+
+  /// Hides JSON Web Tokens, which have two dots at least (RFC 7519 §3); JSON in base64 without any may be a cursor.
+  private func hidingWebTokens(in text: String) -> String {
+    guard text.contains("eyJ") else { return text }
+    var text = text
+    let shown = text.withUTF8 { bytes in
+      var shown: [UInt8] = []
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let word = rest.prefix { TextRedaction.words.contains($0) }
+        if let token = word.webTokenStart, word[token...].count(where: { $0 == UInt8(ascii: ".") }) >= 2 {
+          let value = String(decoding: word[token...], as: UTF8.self)
+          shown += word[..<token] + Array(placeholders.placeholder(for: value).utf8)
+        } else {
+          shown += word
+        }
+        rest = rest[word.endIndex...]
+        shown += rest.prefix(1)
+        rest = rest.dropFirst()
+      }
+      return shown
+    }
+    return String(decoding: shown, as: UTF8.self)
+  }
 
   // MARK: URLs
 
@@ -51,8 +77,11 @@ package struct PlayableRedaction: Sendable {
       parts.percentEncodedQueryItems = items.map { item in
         guard let written = item.value else { return item }
         let (name, value) = (item.name.removingPercentEncoding ?? item.name, written.removingPercentEncoding ?? written)
-        guard isSecret(name, value, isSignIn: isSignIn) else { return item }
-        return URLQueryItem(name: item.name, value: placeholders.placeholder(for: value))
+        if isSecret(name, value, isSignIn: isSignIn) {
+          return URLQueryItem(name: item.name, value: placeholders.placeholder(for: value))
+        }
+        let shown = hidingWebTokens(in: value)
+        return shown == value ? item : URLQueryItem(name: item.name, value: PercentEncoding.escape(shown))
       }
     }
     return hidden(parts.string ?? text)
@@ -66,7 +95,7 @@ package struct PlayableRedaction: Sendable {
   package func requestFields(_ headers: HeaderFields) -> HeaderFields {
     sorted(headers) { field in
       let shown = redactor.redact(HeaderFields([field])).first?.value ?? Redactor.placeholder
-      guard shown == Redactor.placeholder else { return shown }
+      guard shown == Redactor.placeholder else { return hidingWebTokens(in: shown) }
       return RedactionPlaceholders.isPlaceholder(field.value) ? field.value : credential(field.value)
     }
   }

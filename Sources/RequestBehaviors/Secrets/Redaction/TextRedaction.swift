@@ -2,7 +2,8 @@
 struct TextRedaction {
   let bytes: UnsafeBufferPointer<UInt8>
   let rules: RedactionRules
-  let words = ASCIISet.words
+  static let words = ASCIISet.words
+  let words = TextRedaction.words
   private let nameEnds = ASCIISet.nameEnds
   var index = 0
   /// The index before which all text is in the output.

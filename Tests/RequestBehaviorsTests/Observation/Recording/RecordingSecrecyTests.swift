@@ -118,6 +118,14 @@ import Testing
     }
   }
 
+  @Test func `a JSON Web Token in the path and the fields of a failure`() async throws {
+    let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.\(Self.secret)"
+    mock.on(.get, "*").respond(500, headers: ["X-Result": token])
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("verify/\(token)")) }
+    let har = String(decoding: try #require(error?.recording()).har(), as: UTF8.self)
+    #expect(!har.contains("c4nary"))
+  }
+
   @Test func `a secret in the message of an error`() async throws {
     mock.on(.get, "x").fail(NetworkError(.cannotConnect, "no route for key \(Self.secret)"))
     _ = try? await client.send(.get("x").with(header: "X-API-Key", Self.secret))
