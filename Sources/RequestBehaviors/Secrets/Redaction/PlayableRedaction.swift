@@ -95,9 +95,20 @@ package struct PlayableRedaction: Sendable {
   package func requestFields(_ headers: HeaderFields) -> HeaderFields {
     sorted(headers) { field in
       let shown = redactor.redact(HeaderFields([field])).first?.value ?? Redactor.placeholder
-      guard shown == Redactor.placeholder else { return hidingWebTokens(in: shown) }
+      guard shown == Redactor.placeholder else {
+        let isType = field.name.lowercased() == "content-type"
+        return isType ? PlayableRedaction.withFixedBoundary(shown) : hidingWebTokens(in: shown)
+      }
       return RedactionPlaceholders.isPlaceholder(field.value) ? field.value : credential(field.value)
     }
+  }
+
+  /// Returns the type of a body with one boundary for all, because a random one would change a file each time.
+  package static func withFixedBoundary(_ type: String) -> String {
+    guard type.lowercased().hasPrefix("multipart/"),
+      let name = type.range(of: "boundary=", options: .caseInsensitive)
+    else { return type }
+    return type[..<name.upperBound] + "boundary" + type[name.upperBound...].drop { $0 != ";" }
   }
 
   /// Returns the fields of a response: only those that mean a credential are hidden.
