@@ -145,7 +145,6 @@ extension CallRecorder {
     _ id: Call.ID, behaviors: [any RequestBehavior.Type], _ redactor: Redactor?
   ) -> FailedCall? {
     let stored = state.withLock { $0 }
-    let export = RecordingExport(stored, redactor: redactor ?? self.redactor, bodyLimit: bodies.limit)
     let calls = stored.inOrder
     guard var root = calls.first(where: { $0.id == id }) else { return nil }
     var family: Set<Call.ID> = [root.id]
@@ -156,13 +155,10 @@ extension CallRecorder {
     // A call begins after the one that needs it.
     for call in calls { if let parent = call.parent, family.contains(parent) { family.insert(call.id) } }
     guard let url = root.url else { return nil }
-    var recording = export.recording()
-    let numbers = Set(family.map(\.number))
-    recording.calls.removeAll { !numbers.contains($0.number) }
-    recording.droppedCalls = 0
+    let export = RecordingExport(stored, redactor: redactor ?? self.redactor, bodyLimit: bodies.limit)
     let sends = calls.filter { family.contains($0.id) }.flatMap(\.sends).sorted { $0.startedAt < $1.startedAt }
     return FailedCall(
-      recording: recording, user: root.id.number, method: root.method ?? .get, url: url,
+      recording: export.recording(of: family), user: root.id.number, method: root.method ?? .get, url: url,
       sends: sends.map { FailedCall.Send($0) }, behaviors: behaviors.map { "\($0)" }, redactor: export.redactor)
   }
 }

@@ -37,10 +37,16 @@ struct RecordingExport {
     self.redactor = redactor.hiding(Array(secrets))
   }
 
-  func recording() -> Recording {
+  func recording() -> Recording { recording(of: calls, dropped: stored.dropped) }
+
+  /// Returns the recording of some calls, in which the secrets of all calls are hidden.
+  func recording(of ids: Set<Call.ID>) -> Recording {
+    recording(of: calls.filter { ids.contains($0.id) }, dropped: 0)
+  }
+
+  private func recording(of calls: [StoredCall], dropped: Int) -> Recording {
     Recording(
-      startedAt: stored.origin?.date ?? Date(timeIntervalSince1970: 0), calls: calls.map(call),
-      droppedCalls: stored.dropped)
+      startedAt: stored.origin?.date ?? Date(timeIntervalSince1970: 0), calls: calls.map(call), droppedCalls: dropped)
   }
 
   private func call(_ call: StoredCall) -> RecordedCall {

@@ -126,6 +126,20 @@ import Testing
     #expect(!har.contains("c4nary"))
   }
 
+  @Test func `the recording of a failure has its own calls, and hides what another call knew to be secret`()
+    async throws
+  {
+    mock.on(.get, "before").respond(text: "fine")
+    mock.on(.get, "x").respond(500, headers: ["ETag": Self.secret], body: Data(echoes.utf8))
+    try await client.send(.get("before").with(header: "X-API-Key", Self.secret))
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    let recording = try #require(error?.recording())
+    #expect(recording.calls.map(\.endpoint) == ["x"])
+    #expect(recording.droppedCalls == 0)
+    let har = String(decoding: recording.har(), as: UTF8.self)
+    for form in Self.forms { #expect(!har.contains(form)) }
+  }
+
   @Test func `a secret in the message of an error`() async throws {
     mock.on(.get, "x").fail(NetworkError(.cannotConnect, "no route for key \(Self.secret)"))
     _ = try? await client.send(.get("x").with(header: "X-API-Key", Self.secret))
