@@ -333,6 +333,23 @@ import Testing
     #expect(record.line.contains(" in \(expected) ms"))
   }
 
+  #if os(Linux) || os(macOS)
+    @Test func `long lines of several threads do not mix on a pipe`() async throws {
+      let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+        let recorded = Locked<LogRecord?>(nil)
+        let sink = ClosureLogSink { record in recorded.withLock { $0 = record } }
+        try await NetworkClient(ClosureTransport(), [.logging(sink)]).send(.get("x"))
+        guard var record = recorded.withLock({ $0 }) else { return }
+        record.error = String(repeating: "x", count: 100_000)
+        let long = record
+        DispatchQueue.concurrentPerform(iterations: 40) { _ in StandardErrorLogSink(format: .json).log(long) }
+      }
+      let lines = result.standardErrorContent.split(separator: UInt8(ascii: "\n")).filter { $0.count > 1_000 }
+      #expect(lines.count == 40)
+      #expect(Set(lines.map(\.count)).count == 1)
+    }
+  #endif
+
   @Test func `the sink for standard error writes time and level before a line`() async throws {
     let record = try await record()
     #expect(StandardErrorLogSink().text(of: record) == "1970-01-01T00:00:01.500Z info \(record.line)")
