@@ -82,8 +82,8 @@ public struct CassetteEntry: Sendable, CustomStringConvertible {
       .with("response", json["response"]?.with("headers", .array(fields(keepingTimesOf: old))))
     let (extras, oldExtras) = (json["_requestBehaviors"], old.json["_requestBehaviors"])
     let (chunks, oldChunks) = (extras?["chunks"]?.elements ?? [], oldExtras?["chunks"]?.elements ?? [])
-    // Reads of another number have other times.
-    guard chunks.count == oldChunks.count else { return kept }
+    // Reads of another number have other times, and a table that was damaged by hand has none.
+    guard chunks.count == oldChunks.count, oldChunks.allSatisfy({ $0.elements.count == 2 }) else { return kept }
     let pairs = zip(chunks, oldChunks).map { new, old in OrderedJSON.array([old.elements[0], new.elements[1]]) }
     return kept.with("time", old.json["time"]).with("timings", old.json["timings"])
       .with(

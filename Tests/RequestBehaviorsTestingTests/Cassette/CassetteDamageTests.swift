@@ -63,6 +63,21 @@ import Testing
     #expect(try await client.send(play) == "hello")
   }
 
+  @Test(arguments: ["[[]]", "[7]", "[[1, 2, 3]]", "7"])
+  func `an entry is recorded anew whatever the table of its chunks holds`(table: String) async throws {
+    func record(_ text: String) async throws {
+      let mock = MockTransport { NetworkResponse(request: $0, statusCode: 200, body: .data(Data(text.utf8))) }
+      try await bench.record(over: mock) { client in _ = try await client.send(play) }
+    }
+    try await record("hello")
+    let recorded = try bench.text()
+    let damaged = recorded.replacing(/"chunks": \[\s*\[[^\]]*\]\s*\]/, with: #""chunks": \#(table)"#)
+    #expect(damaged != recorded)
+    try bench.write(damaged)
+    try await record("other")
+    #expect(try await bench.client(try bench.cassette(.replay)).send(play) == "other")
+  }
+
   @Test(arguments: [1e300, .infinity, .nan, -1, 0])
   func `any pace plays`(factor: Double) async throws {
     try bench.write(Self.file(extras: #"{"head": 1, "chunks": [[1, 2], [1e300, 3]]}"#))
