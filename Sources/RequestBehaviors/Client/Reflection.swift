@@ -128,6 +128,14 @@ extension Call: CustomStringConvertible, CustomReflectable {
   public var customMirror: Mirror { Mirror(self, children: ["description": description, "attempts": attempts]) }
 }
 
+extension CallSecrets: CustomStringConvertible, CustomReflectable {
+  /// A text that shows none of the secrets.
+  public var description: String { "CallSecrets" }
+
+  /// Only the description.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
 extension CallReport: CustomStringConvertible, CustomReflectable {
   /// The call, its request and its outcome, with secrets hidden.
   public var description: String {

@@ -130,6 +130,8 @@ import Testing
     var configuration = RequestConfiguration(baseURL: baseURL, behaviors: behaviors + [.timing(timings)])
     let reports = Box<[CallReport]>([])
     configuration.behaviors.append(.onCallEnd { report in reports.update { $0.append(report) } })
+    let recorder = CallRecorder(bodies: .upTo(4_096))
+    configuration.behaviors.append(.recording(recorder))
     let client = NetworkClient(configuration: configuration, transport: transport)
     let request = request
     let task = Task { try await client.response(for: request) }
@@ -143,11 +145,13 @@ import Testing
       collect("curl", sent.curlCommand())
       collect("sent", showing: sent)
       collect("call", showing: sent.call)
+      collect("secrets", showing: sent.call.secrets)
     }
     for report in reports.value {
       collect("report", showing: report)
       for attempt in report.call.attempts { collect("attempt", showing: attempt) }
     }
+    collect("recorder", showing: recorder)
     collect("request", showing: request)
     collect("pipeline", try client.pipeline(for: request).description)
     collect("timings", timings.description)

@@ -54,3 +54,8 @@ extension RequestBehavior where Self == RecordingBehavior {
   /// Keeps what the client does; see ``RecordingBehavior``.
   public static func recording(_ recorder: CallRecorder) -> RecordingBehavior { RecordingBehavior(recorder) }
 }
+extension CallRecorder: CustomReflectable {
+  /// A mirror without children: what is kept is not redacted.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
