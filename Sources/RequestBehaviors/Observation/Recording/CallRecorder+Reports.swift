@@ -20,7 +20,7 @@ extension CallRecorder {
     let body = request.body?.data.flatMap(bodies.beginning)
     let length = request.body?.length
     let type = request.headers[.contentType] ?? request.body?.contentType
-    let size = 500 + request.headers.size + (body?.count ?? 0)
+    let size = 500 + request.url.size + request.headers.size + (body?.count ?? 0)
     state.withLock { state in
       state.change(place.call, limits) { call in
         guard call.sends.last?.place != place else { return 0 }
@@ -36,8 +36,8 @@ extension CallRecorder {
   func note(_ attempt: Attempt, of request: NetworkRequest) {
     let place = SendPlace(request)
     change(place) { call, send in
-      call.sends[send].note(attempt)
-      return place.isOfFlight ? call.note(flight: request.call) : 0
+      let size = call.sends[send].note(attempt)
+      return size + (place.isOfFlight ? call.note(flight: request.call) : 0)
     }
   }
 
@@ -60,13 +60,11 @@ extension CallRecorder {
   func note(_ chunk: Data, at time: Duration, of place: SendPlace) {
     let bodies = bodies
     change(place) { call, send in
-      call.sends[send].responseBytes += chunk.count
-      guard call.sends[send].chunks.count < StoredSend.chunkLimit else { return 0 }
-      call.sends[send].chunks.append(RecordedSend.Chunk(at: time, bytes: chunk.count))
+      let size = call.sends[send].note(RecordedSend.Chunk(at: time, bytes: chunk.count))
       let before = call.sends[send].responseBody
       let kept = bodies.adding(chunk, to: before)
       call.sends[send].responseBody = kept
-      return 24 + (kept?.count ?? 0) - (before?.count ?? 0)
+      return size + (kept?.count ?? 0) - (before?.count ?? 0)
     }
   }
 
@@ -97,7 +95,7 @@ extension CallRecorder {
         stored.endedAt = call.startedAt + report.duration
         stored.outcome = outcome
         stored.source = source
-        return stored.end(events, secrets)
+        return stored.end(events, secrets) + outcome.size
       }
     }
   }
@@ -114,6 +112,9 @@ extension CallRecorder {
 }
 
 extension RecordedCall.Outcome {
+  /// The estimated size in memory, beside the call.
+  fileprivate var size: Int { if case .failure(_, let message) = self { message.utf8.count } else { 0 } }
+
   fileprivate init(_ error: (any Error)?, _ statusCode: Int?) {
     switch error {
     case nil: self = statusCode.map { .response(statusCode: $0) } ?? .cancelled

@@ -112,7 +112,7 @@ public struct RecordedSend: Sendable, Hashable {
   public var requestBody: String?
   /// The beginning of the response's body, as the redactor shows it; `nil` if bodies are not recorded.
   public var responseBody: String?
-  /// The pieces of a streamed body, at most 1,000.
+  /// The pieces of a streamed body, at most 1,000; the last of so many holds all that follow.
   public var chunks: [Chunk]
 
   /// Creates a send.

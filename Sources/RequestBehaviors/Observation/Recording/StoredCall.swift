@@ -36,12 +36,25 @@ struct StoredSend: Sendable {
   var responseBody: Data?
   var responseBytes = 0
   var chunks: [RecordedSend.Chunk] = []
-  /// The most chunks of one send; those that follow are not kept.
-  static let chunkLimit = 1_000
+  /// The most chunks of one send; the last one holds all that follow.
+  private static let chunkLimit = 1_000
 
-  /// Takes the facts of an attempt that are not known when it begins.
-  mutating func note(_ attempt: Attempt) {
+  /// Takes the facts of an attempt that are not known when it begins, and returns the added size in bytes.
+  mutating func note(_ attempt: Attempt) -> Int {
     (endedAt, outcome, timings) = (attempt.endedAt, attempt.outcome, attempt.timings)
+    // An attempt that has failed is told once.
+    return if case .failure(_, let message) = outcome { message.utf8.count } else { 0 }
+  }
+
+  /// Takes a chunk of the response, and returns the added size in bytes.
+  mutating func note(_ chunk: RecordedSend.Chunk) -> Int {
+    responseBytes += chunk.bytes
+    guard let last = chunks.indices.last, chunks.count == StoredSend.chunkLimit else {
+      chunks.append(chunk)
+      return 24
+    }
+    chunks[last] = RecordedSend.Chunk(at: chunk.at, bytes: chunks[last].bytes + chunk.bytes)
+    return 0
   }
 }
 
@@ -81,6 +94,7 @@ struct StoredCall: Sendable {
   init(_ call: Call, _ method: RequestMethod? = nil, _ url: URL? = nil, endpoint: String = "") {
     (id, parent, purpose, startedAt, self.call) = (call.id, call.parent, call.purpose, call.startedAt, call)
     (self.method, self.url, self.endpoint) = (method, url, endpoint)
+    size += (url?.size ?? 0) + endpoint.utf8.count
   }
 
   /// The decisions of the call and of its flights.
@@ -117,4 +131,9 @@ struct StoredCall: Sendable {
   }
 
   private static func size(of decision: Call.Event) -> Int { 150 + decision.message.utf8.count }
+}
+
+extension URL {
+  /// The estimated size in memory.
+  var size: Int { absoluteString.utf8.count }
 }

@@ -160,6 +160,44 @@ import Testing
     #expect(recorder.recording.droppedCalls == 2_000 - kept)
   }
 
+  @Test(arguments: ["error", "foreign error", "URL"])
+  func `long texts of errors and long URLs count`(part: String) async throws {
+    let recorder = CallRecorder(limits: RecordingLimits(calls: .max, bytes: 100_000))
+    let text = String(repeating: "x", count: 5_000)
+    let transport = ClosureTransport { request in
+      if part == "error" { throw NetworkError(.cannotConnect, text, request: request) }
+      if part == "foreign error" { throw Talkative(description: text) }
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let client = NetworkClient(transport, [.recording(recorder)])
+    for _ in 0..<50 { try? await client.send(.get("x", query: ["q": part == "URL" ? text : nil])) }
+    // Each is kept twice at least: by the call and by its send.
+    #expect((1...10).contains(recorder.recording.calls.count))
+  }
+
+  private struct Talkative: Error, CustomStringConvertible { let description: String }
+
+  @Test func `beyond a thousand chunks the size and the beginning of a body are right`() async throws {
+    let recorder = CallRecorder(bodies: .upTo(4_000))
+    let transport = ClosureTransport { request in
+      let chunks = (0..<1_500).map { _ in Data("ab".utf8) }
+      let (stream, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
+      for chunk in chunks { continuation.yield(chunk) }
+      continuation.finish(throwing: NetworkError(.connectionLost, "cut off", request: request))
+      return NetworkResponse(
+        request: request, statusCode: 200, headers: ["Content-Type": "text/plain"], body: .stream(ByteStream(stream)))
+    }
+    let client = NetworkClient(transport, [.recording(recorder)])
+    let response = try await client.stream(.get("feed"))
+    await #expect(throws: NetworkError.self) { for try await _ in response.bytes {} }
+    let recording = recorder.recording
+    let send = try #require(recording.calls.first?.sends.first)
+    #expect(send.chunks.count == 1_000)
+    #expect(send.chunks.reduce(0) { $0 + $1.bytes } == 3_000)
+    #expect(send.responseBody == String(repeating: "ab", count: 1_500))
+    #expect(String(decoding: recording.har(), as: UTF8.self).contains(#""size": 3000"#))
+  }
+
   @Test func `calls that end after clear() are not kept`() async throws {
     mock.on(.get, "x").respond(text: "fine").delayed(by: .seconds(1))
     let call = Task { try await client().send(Request<String>.get("x")) }
