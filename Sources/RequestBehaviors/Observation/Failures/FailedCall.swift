@@ -66,6 +66,8 @@ extension NetworkError {
   /// list, the fields of every response are there too, and the calls that were needed, such as one for a token; with
   /// `bodies: .upTo(…)` also the bodies.
   ///
+  /// A recorder no longer has a call whose user has signed out.
+  ///
   /// The archive holds what a test of the failure needs, and `Recording.reproduction(named:)` of the module
   /// RequestBehaviorsTesting makes it. Secrets are hidden by values of the same type. Personal data in the bodies is no
   /// secret: hide it with ``Redactor/sensitivePointers``, or ask the user before you send the file.
@@ -93,7 +95,7 @@ extension NetworkError {
     // The call may have learnt a secret since its end, which the recorder does not know.
     let hiding = recorder.map { (redactor ?? $0.redactor).hiding(secretsOf: request) }
     var failed = recorder?.failedCall(request.call.servedID, behaviors: behaviors, hiding)
-    if failed == nil { failed = attemptedCall(request, behaviors, redactor ?? .standard) }
+    if failed == nil { failed = attemptedCall(request, behaviors, redactor ?? recorder?.redactor ?? .standard) }
     guard var failed else { return nil }
     if failed.user == request.call.id.number {
       failed.userHeaders = request.call.userHeaders
@@ -144,7 +146,7 @@ extension CallRecorder {
   fileprivate func failedCall(
     _ id: Call.ID, behaviors: [any RequestBehavior.Type], _ redactor: Redactor?
   ) -> FailedCall? {
-    let stored = state.withLock { $0 }
+    let stored = presentCalls
     let calls = stored.inOrder
     guard var root = calls.first(where: { $0.id == id }) else { return nil }
     var family: Set<Call.ID> = [root.id]

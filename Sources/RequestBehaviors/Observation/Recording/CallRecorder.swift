@@ -15,6 +15,9 @@ import Foundation
 /// for bodies. Secrets are hidden when ``recording`` is read: by the rules of the redactor, and every value that one of
 /// the calls knows to be secret wherever it appears.
 ///
+/// The calls of a user are dropped when the user signs out (``CallOwner``), with those that were made for them. The
+/// calls of others stay, and those without an owner, such as the sign-in itself; ``clear()`` drops all.
+///
 /// A recorder may be shared by several clients. Their calls have one time line if their clocks agree.
 public final class CallRecorder: Sendable {
   /// The bounds of what is kept.
@@ -42,20 +45,31 @@ public final class CallRecorder: Sendable {
   ///
   /// It takes a few milliseconds for hundreds of calls, because secrets are searched for in all of them.
   public var recording: Recording {
-    let stored = state.withLock { $0 }
-    return RecordingExport(stored, redactor: redactor, bodyLimit: bodies.limit).recording()
+    RecordingExport(presentCalls, redactor: redactor, bodyLimit: bodies.limit).recording()
   }
+
+  /// The calls but for those of users who have signed out.
+  var presentCalls: StoredCalls {
+    // Asked here too, because the client that told of a sign-out may no longer list the behavior.
+    state.withLock { state in
+      state.dropCallsOfFormerUsers()
+      return state
+    }
+  }
+
+  /// Lets go of the calls of users who have signed out.
+  func dropCallsOfFormerUsers() { state.withLock { $0.dropCallsOfFormerUsers() } }
 
   /// Forgets all calls; what those under way do from then on is not kept.
   public func clear() { state.withLock { $0 = StoredCalls() } }
+}
+
+extension CallRecorder: CustomReflectable {
+  /// A mirror without children: what is kept is not redacted.
+  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension RequestBehavior where Self == RecordingBehavior {
   /// Keeps what the client does; see ``RecordingBehavior``.
   public static func recording(_ recorder: CallRecorder) -> RecordingBehavior { RecordingBehavior(recorder) }
 }
-extension CallRecorder: CustomReflectable {
-  /// A mirror without children: what is kept is not redacted.
-  public var customMirror: Mirror { Mirror(self, children: []) }
-}
-

@@ -38,6 +38,12 @@ public struct RecordingBehavior: CallObserver, UniqueBehavior {
     return response
   }
 
+  /// Drops the calls of a user who has signed out.
+  public func scopeEnded(_ scope: String) async { recorder.dropCallsOfFormerUsers() }
+
+  /// Drops all calls.
+  public func reset() async { recorder.clear() }
+
   /// Keeps the beginning of a call.
   public func callStarted(_ request: NetworkRequest) { recorder.begin(request) }
 

@@ -79,6 +79,8 @@ struct StoredCall: Sendable {
   private var ownDecisions: [Call.Event] = []
   /// The secrets of the call, as of its end.
   private var ownSecrets: CallSecrets?
+  /// The owners of the call, as of its end.
+  private var ownOwner: CallOwner?
   /// The decisions and secrets of the shared flights that the call began, which have no end of their own.
   private var flights: [Flight] = []
   /// The estimated size in bytes.
@@ -96,6 +98,9 @@ struct StoredCall: Sendable {
     (self.method, self.url, self.endpoint) = (method, url, endpoint)
     size += (url?.size ?? 0) + endpoint.utf8.count
   }
+
+  /// Whether none of the users whose call it is has signed out since it began.
+  var isPresent: Bool { (call?.owner ?? ownOwner)?.isPresent ?? true }
 
   /// The decisions of the call and of its flights.
   var decisions: [Call.Event] {
@@ -118,8 +123,8 @@ struct StoredCall: Sendable {
   }
 
   /// Lets go of the call, and keeps what is known of it at its end.
-  mutating func end(_ decisions: [Call.Event], _ secrets: CallSecrets) -> Int {
-    (call, ownDecisions, ownSecrets) = (nil, decisions, secrets)
+  mutating func end(_ decisions: [Call.Event], _ secrets: CallSecrets, _ owner: CallOwner) -> Int {
+    (call, ownDecisions, ownSecrets, ownOwner) = (nil, decisions, secrets, owner)
     return decisions.reduce(100) { $0 + StoredCall.size(of: $1) }
   }
 

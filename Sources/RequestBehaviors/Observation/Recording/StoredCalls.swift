@@ -46,6 +46,22 @@ struct StoredCalls: Sendable {
     calls.insert(call, at: place)
   }
 
+  /// Drops the calls of users who have signed out, and those that were made for them.
+  mutating func dropCallsOfFormerUsers() {
+    var former: Set<Call.ID> = []
+    let kept = inOrder.filter { call in
+      // A call begins after the one that needs it.
+      guard !call.isPresent || call.parent.map(former.contains) ?? false else { return true }
+      former.insert(call.id)
+      // The calls that a shared flight needed name the flight.
+      former.formUnion(call.sends.map(\.place.sender))
+      return false
+    }
+    guard !former.isEmpty else { return }
+    (calls, numbers, first) = (kept, kept.map(\.id.number), 0)
+    size = kept.reduce(0) { $0 + $1.size }
+  }
+
   /// Changes a call that is kept, and adds to its size the number of bytes that the closure returns.
   mutating func change(_ id: Call.ID, _ limits: RecordingLimits, _ change: (inout StoredCall) -> Int) {
     let place = place(of: id.number)

@@ -110,6 +110,77 @@ import Testing
     #expect(!shown.contains("c4nary"))
   }
 
+  private func signedIn() async throws -> TokenSession {
+    let session = TokenSession(
+      source: .closure { client in AccessToken(try await client.send(Request<String>.post("token"))) })
+    try await session.signIn(AccessToken("first-token"))
+    return session
+  }
+
+  @Test func `the calls of a user are gone after the sign-out, and those of others stay`() async throws {
+    mock.on(.get, "*").respond(text: "fine")
+    mock.on(.post, "token").respond(text: "next-token")
+    let session = try await signedIn()
+    let client = client([.tokenAuth(session)])
+    _ = try await client.send(Request<String>.get("mine"))
+    _ = try await client.send(Request<String>.get("public").with(\.authentication, .none))
+    #expect(recorder.recording.calls.map(\.endpoint) == ["mine", "public"])
+    try await session.signOut()
+    #expect(recorder.recording.calls.map(\.endpoint) == ["public"])
+    try await session.signIn(AccessToken("second-token"))
+    _ = try await client.send(Request<String>.get("theirs"))
+    #expect(recorder.recording.calls.map(\.endpoint) == ["public", "theirs"])
+    #expect(recorder.recording.droppedCalls == 0)
+    await client.reset()
+    #expect(recorder.recording.calls.isEmpty)
+  }
+
+  @Test func `a call is gone after the sign-out that was under way, or whose client is gone`() async throws {
+    let gate = TestGate()
+    mock.on(.get, "slow").respond { request in
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    mock.on(.get, "variant").respond(text: "fine")
+    let session = try await signedIn()
+    let client = NetworkClient(mock, .system, [.tokenAuth(session)])
+    _ = try await client.with { $0.behaviors.append(.recording(recorder)) }.send(Request<String>.get("variant"))
+    let slow = client.with { $0.behaviors.append(.recording(recorder)) }
+    let call = Task { try await slow.send(.get("slow")) }
+    await gate.waitForArrivals(1)
+    #expect(recorder.recording.calls.map(\.endpoint) == ["variant", "slow"])
+    try await session.signOut()
+    #expect(recorder.recording.calls.isEmpty)
+    gate.open()
+    _ = try? await call.value
+    #expect(recorder.recording.calls.isEmpty)
+  }
+
+  @Test func `a request for a token is gone with the call that needed it`() async throws {
+    mock.on(.get, "me").respond(text: "ann")
+    mock.on(.post, "token").respond(text: "first-token")
+    let session = TokenSession(
+      source: .closure { client in AccessToken(try await client.send(Request<String>.post("token"))) })
+    _ = try await client([.tokenAuth(session)]).send(Request<String>.get("me"))
+    #expect(recorder.recording.calls.count == 2)
+    try await session.signOut()
+    #expect(recorder.recording.calls.isEmpty)
+  }
+
+  @Test func `an error of a user who signed out has what it knows itself, by the rules of the recorder`() async throws {
+    var redactor = Redactor.standard
+    redactor.sensitivePointers.insert("/iban")
+    let recorder = CallRecorder(bodies: .upTo(1_000), redactor: redactor)
+    mock.on(.get, "x").respond(500, jsonText: #"{"iban": "c4nary-number"}"#)
+    let session = try await signedIn()
+    let client = NetworkClient(mock, .system, [.recording(recorder), .tokenAuth(session)])
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    try await session.signOut()
+    let recording = try #require(error?.recording())
+    #expect(recording.calls.map(\.sends.count) == [1])
+    #expect(!String(decoding: recording.har(), as: UTF8.self).contains("c4nary"))
+  }
+
   @Test func `a secret that a shared flight learns is hidden, also while the flight hangs`() async throws {
     let gate = TestGate()
     mock.on(.get, "x").respond { request in
