@@ -16,8 +16,8 @@ struct KnownSecrets: Sendable {
   private(set) var values: [String] = []
   /// The length of the shortest value.
   private var shortest = Int.max
-  /// The patterns to search for; made when needed, because most texts are too short for a secret or lack its bytes.
-  private var search = Locked<Search?>(nil)
+  /// What is made of the values when it is needed, because most texts are too short for a secret or lack its bytes.
+  private var made = Locked(Made())
 
   var isEmpty: Bool { values.isEmpty }
 
@@ -33,7 +33,12 @@ struct KnownSecrets: Sendable {
       values.append(value)
       shortest = min(shortest, length)
     }
-    if values.count > count { search = Locked(nil) }
+    if values.count > count { made = Locked(Made()) }
+  }
+
+  private struct Made: Sendable {
+    var search: Search?
+    var beginnings: SecretBeginnings?
   }
 
   /// The patterns of all values.
@@ -53,11 +58,20 @@ struct KnownSecrets: Sendable {
   }
 
   private func makeSearch() -> Search {
-    search.withLock { search in
-      if let search { return search }
-      let made = Search(values)
-      search = made
-      return made
+    made.withLock { made in
+      if let search = made.search { return search }
+      let search = Search(values)
+      made.search = search
+      return search
+    }
+  }
+
+  private func makeBeginnings() -> SecretBeginnings {
+    made.withLock { made in
+      if let beginnings = made.beginnings { return beginnings }
+      let beginnings = SecretBeginnings(of: values)
+      made.beginnings = beginnings
+      return beginnings
     }
   }
 
@@ -66,6 +80,8 @@ struct KnownSecrets: Sendable {
     // No encoding of a value is shorter than the value.
     guard text.count >= shortest else { return false }
     let shape = TextShape(text)
+    // A recording knows the secrets of hundreds of calls.
+    if values.count > KnownSecrets.comparedLimit { return shape.mayHold(oneOf: makeBeginnings(), in: text) }
     return values.contains { value in
       var value = value
       return value.withUTF8 { shape.mayHold($0, in: text) }

@@ -41,16 +41,17 @@ struct TextShape {
     return TextShape.contains(secret, in: text)
   }
 
+  /// Whether the text may contain one of many secrets; false is certain, true is not.
+  func mayHold(oneOf secrets: SecretBeginnings, in text: UnsafeBufferPointer<UInt8>) -> Bool {
+    hasEscapes || hasPlus || secrets.areFound(in: text)
+  }
+
   /// Whether the text has the first characters of a secret's base64.
-  ///
-  /// A group of base64 is three octets, so a secret begins at one of three places in a group. At each of them, four
-  /// characters depend on nothing but 24 of the secret's first 32 bits.
   private static func containsBase64(
     of secret: UnsafeBufferPointer<UInt8>, in text: UnsafeBufferPointer<UInt8>
   ) -> Bool {
-    let bits = secret.prefix(4).reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
     let mask: UInt32 = 0xFF_FFFF
-    let (first, second, third) = (bits >> 8, bits >> 4 & mask, bits >> 6 & mask)
+    let (first, second, third) = SecretBeginnings.base64(of: SecretBeginnings.plain(of: secret))
     var (latest, count): (UInt32, Int) = (0, 0)
     for byte in text {
       guard let value = byte.base64Value else {
@@ -70,6 +71,51 @@ struct TextShape {
     while place + secret.count <= text.count {
       if text[place] == first, text[place...].starts(with: secret) { return true }
       place += 1
+    }
+    return false
+  }
+}
+
+/// The beginnings of many secrets, all of which one pass over a text looks for.
+struct SecretBeginnings: Sendable {
+  private var plain: Set<UInt32> = []
+  private var base64: Set<UInt32> = []
+
+  init(of values: [String]) {
+    for var value in values {
+      let plain = value.withUTF8(SecretBeginnings.plain)
+      let base64 = SecretBeginnings.base64(of: plain)
+      self.plain.insert(plain)
+      self.base64.formUnion([base64.first, base64.second, base64.third])
+    }
+  }
+
+  /// The first four octets of a secret; none is shorter.
+  static func plain(of secret: UnsafeBufferPointer<UInt8>) -> UInt32 {
+    secret.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+  }
+
+  /// The bits of the first characters in base64.
+  ///
+  /// A group of base64 is three octets, so a secret begins at one of three places in a group. At each of them, four
+  /// characters depend on nothing but 24 of the secret's first 32 bits.
+  static func base64(of plain: UInt32) -> (first: UInt32, second: UInt32, third: UInt32) {
+    (plain >> 8, plain >> 4 & 0xFF_FFFF, plain >> 6 & 0xFF_FFFF)
+  }
+
+  /// Whether one of them is in a text.
+  func areFound(in text: UnsafeBufferPointer<UInt8>) -> Bool {
+    var (octets, bits, count): (UInt32, UInt32, Int) = (0, 0, 0)
+    for byte in text {
+      octets = octets << 8 | UInt32(byte)
+      if plain.contains(octets) { return true }
+      guard let value = byte.base64Value else {
+        count = 0
+        continue
+      }
+      bits = (bits << 6 | value) & 0xFF_FFFF
+      count += 1
+      if count >= 4, base64.contains(bits) { return true }
     }
     return false
   }
