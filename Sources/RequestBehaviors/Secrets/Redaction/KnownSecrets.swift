@@ -16,7 +16,7 @@ struct KnownSecrets: Sendable {
   private(set) var values: [String] = []
   /// The length of the shortest value.
   private var shortest = Int.max
-  /// What is made of the values when it is needed, because most texts are too short for a secret or lack its bytes.
+  /// The forms of the values, made when they are needed: most texts are too short for a secret or lack its bytes.
   private var made = Locked(Made())
 
   var isEmpty: Bool { values.isEmpty }
