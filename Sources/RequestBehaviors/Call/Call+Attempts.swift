@@ -5,7 +5,7 @@ extension Call {
   /// Every send so far, in order; a call that joined another one has that call's sends.
   public var attempts: [Attempt] {
     let (own, secrets) = withState { ($0.attempts, $0.secrets) }
-    let attempts = own.isEmpty ? adoptedAttempts : own
+    let attempts = own.isEmpty ? adoptedAttempts : Array(own)
     return attempts.map { exchange in
       var exchange = exchange
       exchange.secrets = secrets
@@ -103,20 +103,24 @@ extension Call {
     _ number: Int, _ outcome: Attempt.Outcome, at time: Duration? = nil, timings: ResponseTimings? = nil
   ) {
     let time = time ?? clock.now()
-    withState { state in
-      state.attempts[number - 1].endedAt = time
-      state.attempts[number - 1].outcome = outcome
-      if let timings { state.attempts[number - 1].timings = timings }
+    change(number) { attempt in
+      attempt.endedAt = time
+      attempt.outcome = outcome
+      if let timings { attempt.timings = timings }
       // The head of a streamed response came before the end of its body.
-      if state.attempts[number - 1].timings?.lastByte == nil { state.attempts[number - 1].timings?.lastByte = time }
+      if attempt.timings?.lastByte == nil { attempt.timings?.lastByte = time }
     }
   }
 
   /// Records the head of a send whose body is still to be read.
   func noteHead(of number: Int, _ response: NetworkResponse) {
-    withState { state in
-      state.attempts[number - 1].outcome = .response(statusCode: response.statusCode, bytes: nil)
-      state.attempts[number - 1].timings = response.timings
+    change(number) { attempt in
+      attempt.outcome = .response(statusCode: response.statusCode, bytes: nil)
+      attempt.timings = response.timings
     }
+  }
+
+  private func change(_ number: Int, _ change: (inout Attempt) -> Void) {
+    withState { $0.attempts.change(at: number - 1, change) }
   }
 }

@@ -63,7 +63,8 @@ public final class Call: Sendable {
     var deadlineOfCallers: (@Sendable () -> Duration?)?
     var owner = CallOwner()
     var coverage = CredentialCoverage()
-    var attempts: [Attempt] = []
+    // Most calls make one send.
+    var attempts: ShortList<Attempt> = []
     var events: [Event] = []
     /// The observers of events; empty after the end of the `send`, because an observer may refer to the call.
     var observers: [any CallObserver] = []

@@ -17,6 +17,12 @@ struct ShortList<Element: Sendable>: Sendable, RandomAccessCollection {
     if head == nil { head = value } else { rest.append(value) }
   }
 
+  /// Changes a value where it is.
+  mutating func change(at index: Int, _ change: (inout Element) -> Void) {
+    if index > 0 { return change(&rest[index - 1]) }
+    if head != nil { change(&head!) }
+  }
+
   /// Removes the values for which the closure returns true.
   mutating func removeAll(where shouldRemove: (Element) throws -> Bool) rethrows {
     try rest.removeAll(where: shouldRemove)
