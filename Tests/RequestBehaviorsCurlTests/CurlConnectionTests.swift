@@ -104,6 +104,29 @@
       #expect(server.requestCount == 2)
     }
 
+    @Test func `a request that fails in the queue takes no connection from its host`() async throws {
+      let servers = try (1...2).map { _ in try LoopbackServer { _ in .text("hello") } }
+      let gate = LoopbackGate()
+      servers[0].enqueue(.text("first").held(by: gate))
+      var settings = CurlTransport.Configuration()
+      (settings.maximumConnectionsPerHost, settings.maximumConnections) = (1, 1)
+      let transport = Counting(transport: CurlTransport(configuration: settings), gate: TestGate())
+      let session = TokenSession(source: .signInOnly)
+      try await session.signIn(AccessToken("token"))
+      let client = NetworkClient(
+        configuration: RequestConfiguration(baseURL: servers[1].baseURL, behaviors: [.tokenAuth(session)]),
+        transport: transport)
+      let first = Task { try await transport.send(servers[0].request()).text }
+      await gate.waitForArrivals(1)
+      let waiting = Task { try await client.send(Request<String>.get("mine")) }
+      await transport.gate.waitForArrivals(2)
+      try await session.signOut()
+      gate.open()
+      #expect(try await first.value == "first")
+      await #expect(throws: NetworkError.self) { try await waiting.value }
+      for server in servers { #expect(try await transport.send(server.request()).text == "hello") }
+    }
+
     @Test func `the user agent is the transport's, unless a request has its own`() async throws {
       let server = try LoopbackServer { .text($0.headers["User-Agent"] ?? "none") }
       var settings = CurlTransport.Configuration()

@@ -89,5 +89,7 @@ import Testing
     // One poll interval, and not the time that the session gives its store.
     #expect(world.clock.now - begin < .seconds(20))
     await outbox.stop()
+    // The user may be signed in elsewhere, so nothing is discarded.
+    #expect(try await world.count("SELECT count(*) FROM outbox_entry WHERE scope IS NOT NULL") == 1)
   }
 }
