@@ -78,7 +78,7 @@ import Testing
         request: request, statusCode: 200,
         headers: [
           "Location": "/verify/\(token)", "Link": "</x?t=\(token)>; rel=next; for=\"\(token)\"",
-          "X-Result": "v1:\(token)", "X-Cursor": cursor,
+          "X-Result": "v1:\(token)", "X-Cursor": cursor, "X-Escaped": "https%3A%2F%2Fh%2F%3Ft%3D\(token)",
         ])
     }
     @Sendable func use(_ client: NetworkClient, _ token: String) async throws -> NetworkResponse {

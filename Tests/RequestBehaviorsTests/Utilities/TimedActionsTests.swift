@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test func `a closure that is due costs the same, however many are listed`() async {
-    #expect(await Growth.isLinear(from: 500) { await time(of: $0) })
+    #expect(await Growth.isLinear(from: 250) { await time(of: $0) })
   }
 
   @Test func `closures that were removed are not kept until their time`() async {

@@ -66,7 +66,7 @@ extension NetworkError {
   /// list, the fields of every response are there too, and the calls that were needed, such as one for a token; with
   /// `bodies: .upTo(…)` also the bodies.
   ///
-  /// A recorder no longer has a call whose user has signed out.
+  /// A recorder no longer has a call whose user has signed out since, but it has one during which the session ended.
   ///
   /// The archive holds what a test of the failure needs, and `Recording.reproduction(named:)` of the module
   /// RequestBehaviorsTesting makes it. Secrets are hidden by values of the same type. Personal data in the bodies is no
@@ -146,7 +146,7 @@ extension CallRecorder {
   fileprivate func failedCall(
     _ id: Call.ID, behaviors: [any RequestBehavior.Type], _ redactor: Redactor?
   ) -> FailedCall? {
-    let stored = presentCalls
+    let stored = state.withLock { $0 }
     let calls = stored.inOrder
     guard var root = calls.first(where: { $0.id == id }) else { return nil }
     var family: Set<Call.ID> = [root.id]

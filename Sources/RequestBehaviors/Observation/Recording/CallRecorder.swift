@@ -16,7 +16,8 @@ import Foundation
 /// the calls knows to be secret wherever it appears.
 ///
 /// The calls of a user are dropped when the user signs out (``CallOwner``), with those that were made for them. The
-/// calls of others stay, and those without an owner, such as the sign-in itself; ``clear()`` drops all.
+/// calls of others stay, and those without an owner, such as the sign-in itself; the secrets of dropped calls are
+/// hidden in them. ``clear()`` drops all, and so does ``NetworkClient/reset()``.
 ///
 /// A recorder may be shared by several clients. Their calls have one time line if their clocks agree.
 public final class CallRecorder: Sendable {
@@ -49,16 +50,18 @@ public final class CallRecorder: Sendable {
   }
 
   /// The calls but for those of users who have signed out.
-  var presentCalls: StoredCalls {
+  private var presentCalls: StoredCalls {
     // Asked here too, because the client that told of a sign-out may no longer list the behavior.
     state.withLock { state in
-      state.dropCallsOfFormerUsers()
+      state.dropCallsOfFormerUsers(redactor)
       return state
     }
   }
 
-  /// Lets go of the calls of users who have signed out.
-  func dropCallsOfFormerUsers() { state.withLock { $0.dropCallsOfFormerUsers() } }
+  /// Lets go of the calls of users who have signed out, but for those under way.
+  func dropCallsOfFormerUsers() {
+    state.withLock { $0.dropCallsOfFormerUsers(redactor, keepingThoseUnderWay: true) }
+  }
 
   /// Forgets all calls; what those under way do from then on is not kept.
   public func clear() { state.withLock { $0 = StoredCalls() } }

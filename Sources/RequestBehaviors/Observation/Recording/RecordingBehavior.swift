@@ -2,7 +2,7 @@
 ///
 /// It sees cache hits, refusals and shared flights, which make no send, and each send with the fields that the
 /// transport received. Fields that the transport adds, such as the `User-Agent` of URLSession, are seen by no behavior.
-public struct RecordingBehavior: CallObserver, UniqueBehavior {
+public struct RecordingBehavior: CallObserver, UniqueBehavior, SharedStateBehavior {
   /// Next to the transport.
   public let order = BehaviorOrder.last
   /// `true`, because a request for a token is part of what the client did.
@@ -10,6 +10,8 @@ public struct RecordingBehavior: CallObserver, UniqueBehavior {
   /// The name that tells several recorders in one list apart.
   public let name: String
   private let recorder: CallRecorder
+  /// The recorder, which variants of a client share.
+  public var sharedState: AnyObject { recorder }
 
   /// Creates a behavior.
   ///

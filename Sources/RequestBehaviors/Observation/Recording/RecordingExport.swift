@@ -17,22 +17,10 @@ struct RecordingExport {
     calls = stored.inOrder
     origin = stored.origin?.time ?? .zero
     // A secret of one call may appear in any other, such as a token in the response that brings it.
-    var secrets: Set<String> = []
+    var secrets = Set(stored.formerSecrets)
     for call in calls {
-      for known in call.secrets { secrets.formUnion(known.values(for: redactor)) }
-      if let url = call.url { secrets.formUnion(redactor.secrets(inQueryOf: url)) }
-      for send in call.sends {
-        served[send.place.sender] = send.place.call
-        secrets.formUnion(redactor.secrets(in: send.requestHeaders))
-        secrets.formUnion(redactor.secrets(in: send.responseHeaders))
-        secrets.formUnion(redactor.secrets(inQueryOf: send.url))
-        if let body = send.requestBody {
-          secrets.formUnion(redactor.secrets(inBody: body, contentType: send.requestType))
-        }
-        if let body = send.responseBody {
-          secrets.formUnion(redactor.secrets(inBody: body, contentType: send.responseHeaders[.contentType]))
-        }
-      }
+      secrets.formUnion(call.secrets(for: redactor))
+      for send in call.sends { served[send.place.sender] = send.place.call }
     }
     self.redactor = redactor.hiding(Array(secrets))
   }
@@ -109,5 +97,26 @@ extension ResponseTimings {
     timings.firstByte = timings.firstByte.map { $0 - origin }
     timings.lastByte = timings.lastByte.map { $0 - origin }
     return timings
+  }
+}
+
+extension StoredCall {
+  /// Returns the values that are secret in the call and its sends.
+  func secrets(for redactor: Redactor) -> Set<String> {
+    var found: Set<String> = []
+    for known in secrets { found.formUnion(known.values(for: redactor)) }
+    if let url { found.formUnion(redactor.secrets(inQueryOf: url)) }
+    for send in sends {
+      found.formUnion(redactor.secrets(in: send.requestHeaders))
+      found.formUnion(redactor.secrets(in: send.responseHeaders))
+      found.formUnion(redactor.secrets(inQueryOf: send.url))
+      if let body = send.requestBody {
+        found.formUnion(redactor.secrets(inBody: body, contentType: send.requestType))
+      }
+      if let body = send.responseBody {
+        found.formUnion(redactor.secrets(inBody: body, contentType: send.responseHeaders[.contentType]))
+      }
+    }
+    return found
   }
 }

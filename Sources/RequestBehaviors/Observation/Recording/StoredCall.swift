@@ -102,6 +102,12 @@ struct StoredCall: Sendable {
   /// Whether none of the users whose call it is has signed out since it began.
   var isPresent: Bool { (call?.owner ?? ownOwner)?.isPresent ?? true }
 
+  /// Whether the call has not ended.
+  var isUnderWay: Bool { call != nil }
+
+  /// The shared flights that the call began.
+  var flightIDs: [Call.ID] { sends.map(\.place.sender) + flights.map(\.id) }
+
   /// The decisions of the call and of its flights.
   var decisions: [Call.Event] {
     let own = call?.events ?? ownDecisions

@@ -12,6 +12,11 @@ struct StoredCalls: Sendable {
   private var first = 0
   private var size = 0
   private(set) var dropped = 0
+  /// The secrets of calls whose users have signed out: a call that stays may contain one, such as that which brought
+  /// a token.
+  private(set) var formerSecrets: [String] = []
+  /// The most of them that are kept, the latest.
+  private static let formerLimit = 1_000
 
   /// The calls in the order in which they were made.
   var inOrder: [StoredCall] { calls[first...].compactMap(\.self) }
@@ -47,17 +52,25 @@ struct StoredCalls: Sendable {
   }
 
   /// Drops the calls of users who have signed out, and those that were made for them.
-  mutating func dropCallsOfFormerUsers() {
+  ///
+  /// - Parameters:
+  ///   - redactor: Tells their secrets.
+  ///   - isKeepingOthers: Whether calls under way are kept: their errors may be about the very end of a session.
+  mutating func dropCallsOfFormerUsers(_ redactor: Redactor, keepingThoseUnderWay isKeepingOthers: Bool = false) {
     var former: Set<Call.ID> = []
+    var secrets: Set<String> = []
     let kept = inOrder.filter { call in
       // A call begins after the one that needs it.
-      guard !call.isPresent || call.parent.map(former.contains) ?? false else { return true }
+      let hasLeft = !call.isPresent && !(isKeepingOthers && call.isUnderWay)
+      guard hasLeft || call.parent.map(former.contains) ?? false else { return true }
       former.insert(call.id)
       // The calls that a shared flight needed name the flight.
-      former.formUnion(call.sends.map(\.place.sender))
+      former.formUnion(call.flightIDs)
+      secrets.formUnion(call.secrets(for: redactor))
       return false
     }
     guard !former.isEmpty else { return }
+    formerSecrets = (formerSecrets.filter { !secrets.contains($0) } + secrets).suffix(StoredCalls.formerLimit)
     (calls, numbers, first) = (kept, kept.map(\.id.number), 0)
     size = kept.reduce(0) { $0 + $1.size }
   }

@@ -123,8 +123,10 @@ public struct BatchBehavior: UniqueBehavior {
       secrets += Redactor.standard.secrets(
         inBody: data, contentType: request.headers[.contentType] ?? body.contentType)
     }
-    // The key has a digest of secret fields only.
-    if !secrets.isEmpty { common.headers.set("X-Batch-Secrets", secrets.joined(separator: "\n"), sensitive: .any) }
+    // The key has a digest of secret fields only. The secrets of equal JSON are found in any order.
+    if !secrets.isEmpty {
+      common.headers.set("X-Batch-Secrets", secrets.sorted().joined(separator: "\n"), sensitive: .any)
+    }
     return next.sharingKey(for: common)
   }
 }

@@ -29,9 +29,15 @@ enum BodyKind {
     let isOpaque = ["image/", "audio/", "video/", "font/", "multipart/"].contains { type.hasPrefix($0) }
     guard !isOpaque, !body.contains(0), let first = body.first(where: { !$0.isJSONWhitespace }) else { return nil }
     let isJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-    // Text of another encoding, or cut within a character, has no control characters, and binary bodies have some.
-    guard isJSON || String(data: body, encoding: .utf8) != nil || !body.contains(where: \.isControl) else { return nil }
+    guard isJSON || String(data: body, encoding: .utf8) != nil || BodyKind.isMostlyASCII(body) else { return nil }
     self = isJSON ? .json : .text
+  }
+
+  /// Whether the bytes look like text of another encoding than UTF-8, or like text that is cut within a character.
+  ///
+  /// Half of the bytes of binary data are no ASCII, and some are control characters.
+  private static func isMostlyASCII(_ body: Data) -> Bool {
+    !body.contains(where: \.isControl) && 4 * body.count { $0 > 0x7F } <= body.count
   }
 
   /// Returns the type and subtype in lower case without parameters.

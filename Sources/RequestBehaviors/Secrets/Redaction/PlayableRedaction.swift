@@ -56,8 +56,10 @@ package struct PlayableRedaction: Sendable {
           shown += word
         }
         rest = rest[word.endIndex...]
-        shown += rest.prefix(1)
-        rest = rest.dropFirst()
+        // The digits of a percent escape are no part of the word that follows.
+        let separator = rest.prefix(rest.first == UInt8(ascii: "%") ? 3 : 1)
+        shown += separator
+        rest = rest[separator.endIndex...]
       }
       return shown
     }

@@ -167,6 +167,32 @@ import Testing
     #expect(recorder.recording.calls.isEmpty)
   }
 
+  @Test func `a secret of a user who signed out is hidden in the calls that stay`() async throws {
+    let recorder = CallRecorder(bodies: .upTo(1_000))
+    mock.on(.post, "login").respond(text: "first-token")
+    mock.on(.get, "mine").respond(text: "fine")
+    let session = TokenSession(source: .signInOnly)
+    let client = NetworkClient(mock, .system, [.recording(recorder), .tokenAuth(session)])
+    let login = Request<String>.post("login").with(\.authentication, .none)
+    try await session.signIn(AccessToken(try await client.send(login)))
+    _ = try await client.send(Request<String>.get("mine"))
+    try await session.signOut()
+    #expect(recorder.recording.calls.map(\.endpoint) == ["login"])
+    #expect(recorder.recording.calls.first?.sends.first?.responseBody == Redactor.placeholder)
+  }
+
+  @Test func `an error that ended the session has the request for a token that it needed`() async throws {
+    mock.on(.get, "x").respond(401)
+    mock.on(.post, "token").respond(text: "next-token")
+    let session = try await signedIn()
+    let error = await #expect(throws: NetworkError.self) {
+      try await client([.tokenAuth(session)]).send(.get("x"))
+    }
+    #expect(try await !session.isSignedIn())
+    #expect(try #require(error?.recording()).calls.count == 2)
+    #expect(recorder.recording.calls.isEmpty)
+  }
+
   @Test func `an error of a user who signed out has what it knows itself, by the rules of the recorder`() async throws {
     var redactor = Redactor.standard
     redactor.sensitivePointers.insert("/iban")

@@ -92,7 +92,7 @@ import Testing
       window: .milliseconds(10), group: { _ in "all" }, merge: { $0[0] },
       split: { response, requests in requests.map { _ in .success(response) } })
     let client = client(batch)
-    func body(_ token: String, _ id: Int) -> RequestContent { .json(["token": token, "id": "\(id)"]) }
+    func body(_ token: String, _ id: Int) -> RequestContent { .json(["token": token, "password": "p", "id": "\(id)"]) }
     let requests: [Request<Void>] = [
       .get("a", query: ["token": "alice", "id": 1]), .get("b", query: ["token": "alice", "id": 2]),
       .get("c", query: ["token": "bob", "id": 3]), .get("d", query: ["id": 4]),
