@@ -48,6 +48,34 @@ import Testing
     #expect(try await world.states == [5])
   }
 
+  @Test(arguments: [404, 401, 503, nil])
+  func `a 303 is a delivery although its result cannot be had`(status: Int?) async throws {
+    let world = try OutboxWorld(
+      MockTransport { request in
+        let isFirst = request.url.path() == "/pings/1"
+        guard let status = isFirst ? 303 : status else { throw NetworkError(.connectionLost, "a test", request: request) }
+        var response = NetworkResponse(request: request, statusCode: status, headers: ["Location": "/moved"])
+        response.headers["X-API-Nonce"] = request.headers["X-API-Nonce"]
+        return response
+      })
+    let outbox = try await world.outbox()
+    try await outbox.enqueue(Ping(number: 1))
+    try await outbox.drain()
+    #expect(world.sent == ["POST /pings/1", "GET /moved"])
+    #expect(try await world.states == [5])
+  }
+
+  @Test func `a 303 of a portal is no delivery`() async throws {
+    let world = try OutboxWorld(
+      MockTransport { request in
+        NetworkResponse(request: request, statusCode: 303, headers: ["Location": "https://portal.example.com/"])
+      })
+    let outbox = try await world.outbox()
+    try await outbox.enqueue(Ping(number: 1))
+    try await outbox.drain()
+    #expect(try await world.states == [0])
+  }
+
   @Test(arguments: [307, 308])
   func `a redirect to another origin, where the entry would have no key, is not followed`(status: Int) async throws {
     let world = try redirecting(status, to: "https://other.example.com/moved")

@@ -81,11 +81,21 @@ struct OutboxAttempt: Sendable {
         return Ending(outcome: .nothing("a behavior of the client responded, and nothing was sent", wasSent: false))
       }
       let outcome = OutboxOutcome(response, trust, wasSentBefore: wasSentBefore)
-      return Ending(outcome: outcome, delivery: outcome == .delivered ? (operation, response) : nil)
+      if outcome == .delivered { return Ending(outcome: outcome, delivery: (operation, response)) }
+      return delivery(by: end.done, operation) ?? Ending(outcome: outcome)
     case .failure(let error):
       let outcome = OutboxOutcome(
         error, trust, wasSentBefore: wasSentBefore, wasSent: end.wasSent, isStopped: Task.isCancelled)
-      return Ending(outcome: outcome)
+      switch outcome {
+      case .ended, .notSaved: return Ending(outcome: outcome)
+      default: return delivery(by: end.done, operation) ?? Ending(outcome: outcome)
+      }
     }
+  }
+
+  /// Returns the delivery that a 303 proves although the request for the result has failed.
+  private func delivery(by done: NetworkResponse?, _ operation: any OutboxOperation) -> Ending? {
+    guard let done, core.settings.trust.includes(done) else { return nil }
+    return Ending(outcome: .delivered, delivery: (operation, done))
   }
 }

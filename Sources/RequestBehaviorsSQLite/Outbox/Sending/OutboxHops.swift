@@ -4,7 +4,8 @@ import RequestBehaviors
 /// key.
 ///
 /// A 301 or 302 makes a POST a GET (RFC 9110 §15.4.2, §15.4.3). The response to that GET is no proof that the server
-/// has the POST. After a 303 it is: the server has done what was asked, and shows the result elsewhere.
+/// has the POST. After a 303 the server has done what was asked, even if the result that it shows elsewhere cannot be
+/// had.
 ///
 /// A redirect to another origin removes the idempotency key. There the entry could be carried out with each attempt.
 struct OutboxHops: RequestBehavior {
@@ -20,7 +21,7 @@ struct OutboxHops: RequestBehavior {
 
   /// Throws if the request to which a response has led is another one than that of the entry.
   private func check(_ request: NetworkRequest, after last: NetworkResponse, _ pass: OutboxPass) throws {
-    if !pass.hops.isDone, request.method != pass.method {
+    if pass.hops.done == nil, request.method != pass.method {
       throw NetworkError(
         .redirectFailed,
         "the \(last.statusCode) would make the \(pass.method) a \(request.method) without its body; let the server "

@@ -8,13 +8,15 @@ final class OutboxPass: Sendable {
     var result: Result<NetworkResponse, any Error>?
     /// Whether the call has sent a request.
     var wasSent = false
+    /// The 303 that was followed: the server had done what was asked.
+    var done: NetworkResponse?
   }
 
   /// The responses so far, of which all but the last were redirects.
   struct Hops: Sendable {
     var last: NetworkResponse?
-    /// Whether a 303 has been followed.
-    var isDone = false
+    /// The latest 303.
+    var done: NetworkResponse?
   }
 
   private struct State {
@@ -59,7 +61,9 @@ final class OutboxPass: Sendable {
     state.withLock { state in
       state.isOver = true
       defer { (state.ending, state.hops) = (Ending(), Hops()) }
-      return state.ending
+      var ending = state.ending
+      ending.done = state.hops.done
+      return ending
     }
   }
 
@@ -68,7 +72,9 @@ final class OutboxPass: Sendable {
   /// Keeps a response that may be a redirect.
   func note(hop response: NetworkResponse) {
     state.withLock { state in
-      if !state.isOver { state.hops = Hops(last: response, isDone: state.hops.isDone || response.statusCode == 303) }
+      guard !state.isOver else { return }
+      state.hops.last = response
+      if response.statusCode == 303 { state.hops.done = response }
     }
   }
 }
