@@ -31,6 +31,16 @@ import Testing
         .with(\.acceptableStatuses, .all))
   }
 
+  @Test func `a revoked token of a service leaves the next one valid`() async throws {
+    let server = try await OAuth2Server.discover("http://127.0.0.1:\(service.port)", over: client)
+    let endpoint = TokenEndpoint(server, clientID: "robot")
+    let source = ClientCredentialsGrant(endpoint)
+    let tokens = [try await source.fetch(using: client), try await source.fetch(using: client)]
+    try await endpoint.revoke(tokens[0], over: client)
+    #expect(tokens.map { id.accepts($0) } == [false, true])
+    #expect(id.accepts(try await source.fetch(using: client)))
+  }
+
   @Test func `a consent signs in, and the callback names the issuer`() async throws {
     let flow = try await flow()
     let signIn = try await flow.begin()

@@ -153,10 +153,16 @@ public final class MockOAuth2Server: Sendable {
     switch form["grant_type"] {
     case "authorization_code": exchange(form, &state)
     case "refresh_token": refresh(form, &state)
-    case "client_credentials": respond(Grant(family: -1, scope: form["scope"]), &state)
+    case "client_credentials": serviceToken(form, &state)
     case "urn:ietf:params:oauth:grant-type:device_code": device(form, &state)
     default: .error("unsupported_grant_type")
     }
+  }
+
+  private func serviceToken(_ form: Query, _ state: inout State) -> Reply {
+    state.number += 1
+    // A family of its own, so that a revocation ends this token alone; a negative one gets no refresh token.
+    return respond(Grant(family: -state.number, scope: form["scope"]), &state)
   }
 
   private func exchange(_ form: Query, _ state: inout State) -> Reply {

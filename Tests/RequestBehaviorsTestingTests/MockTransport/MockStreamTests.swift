@@ -164,4 +164,13 @@ import Testing
     open.body.cancel()
     try mock.verify()
   }
+
+  @Test(arguments: [true, false])
+  func `the progress knows the length of a body whose field names it`(isStreamed: Bool) async throws {
+    let progress = TransferProgress()
+    mock.on(.get, "film").respond(200, headers: ["Content-Length": "100000"], body: Data(count: 100_000))
+    let request = Request<NetworkResponse>.get("film").with(\.progress, progress)
+    if isStreamed { _ = try await texts(client.stream(request)) } else { _ = try await client.send(request) }
+    #expect(progress.state.fractionReceived == 1)
+  }
 }
