@@ -53,7 +53,7 @@ import Testing
     let world = try OutboxWorld(
       MockTransport { request in
         let isFirst = request.url.path() == "/pings/1"
-        guard let status = isFirst ? 303 : status else { throw NetworkError(.connectionLost, "a test", request: request) }
+        guard let status = isFirst ? 303 : status else { throw NetworkError(.connectionLost, "a test") }
         var response = NetworkResponse(request: request, statusCode: status, headers: ["Location": "/moved"])
         response.headers["X-API-Nonce"] = request.headers["X-API-Nonce"]
         return response
