@@ -112,8 +112,16 @@ struct OAuth1Signer: Sendable {
     request.url = parts.url ?? request.url
   }
 
+  /// The place of the parameters, which is the field for a request without a body to which a redirect has led.
+  ///
+  /// The server has done what was asked with the first request, so that an error would hide that.
+  private func location(of request: NetworkRequest) -> OAuth1ParameterLocation {
+    let isHop = request.method.forbidsBody && request.call.attemptCount > 0
+    return options.location == .formBody && isHop ? .authorizationHeader : options.location
+  }
+
   private func place(_ signature: OAuth1Signature, in request: inout NetworkRequest) throws {
-    switch options.location {
+    switch location(of: request) {
     case .authorizationHeader:
       let scope = request.origin.map { OriginScope.only([$0]) } ?? .baseURL
       request.headers.set("Authorization", signature.authorizationHeader, sensitive: scope)

@@ -171,6 +171,20 @@ import Testing
     #expect(error?.code == .invalidRequest)
   }
 
+  @Test func `where a redirect drops the form, the parameters go into the field`() async throws {
+    mock.on(.post, "orders").respond { request in
+      NetworkResponse(
+        request: request, statusCode: 303,
+        headers: ["Location": request.url.absoluteString.replacingOccurrences(of: "/orders", with: "/result")])
+    }
+    mock.on(.get, "result").respond(200)
+    var options = OAuth1Options()
+    options.location = .formBody
+    try await client(.sample(options: options)).send(.post("orders", body: .form(["a": "1"])))
+    #expect(verdicts() == [.accepted, .accepted])
+    #expect(mock.sent.map { $0.headers.contains("Authorization") } == [false, true])
+  }
+
   @Test func `a form body that is a stream is an error, another one is not signed`() async throws {
     mock.on().respond(200)
     let stream = { (type: String) in
