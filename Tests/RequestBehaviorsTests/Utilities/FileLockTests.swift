@@ -18,5 +18,15 @@ import Testing
     #expect(FileLock.take(second) == .taken)
   }
 
+  @Test(arguments: [
+    (CocoaError.Code.fileWriteVolumeReadOnly, true), (.fileWriteOutOfSpace, true), (.fileWriteNoPermission, false),
+  ])
+  func `a folder that cannot be made on a full or read-only file system means work without a lock`(
+    code: CocoaError.Code, isUnsupported: Bool
+  ) {
+    let error = NetworkError.tokenStoreFailed("a test", CocoaError(code))
+    #expect(FileLock.isUnsupported(error) == isUnsupported)
+  }
+
   @Test func `what cannot be locked is not busy`() { #expect(FileLock.take(-1) == .unsupported) }
 }

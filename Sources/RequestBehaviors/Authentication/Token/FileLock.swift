@@ -98,8 +98,20 @@ public final class FileLock: Sendable {
   /// The errors of opening that mean that no file can be created.
   private static let unsupported: Set<Int32> = [EROFS, ENOSPC, EDQUOT]
 
+  /// Whether the error of making a folder means that nothing can be created.
+  static func isUnsupported(_ error: any Error) -> Bool {
+    switch ((error as? NetworkError)?.underlyingError as? CocoaError)?.code {
+    case .fileWriteVolumeReadOnly, .fileWriteOutOfSpace: true
+    default: false
+    }
+  }
+
   private static func attempt(_ path: String) throws -> Attempt {
-    try TokenFile.makeFolder((path as NSString).deletingLastPathComponent)
+    do {
+      try TokenFile.makeFolder((path as NSString).deletingLastPathComponent)
+    } catch  where isUnsupported(error) {
+      return .unsupported
+    }
     let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard file >= 0 else {
       if unsupported.contains(errno) { return .unsupported }
