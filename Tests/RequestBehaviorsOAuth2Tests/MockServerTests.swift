@@ -31,6 +31,14 @@ import Testing
         .with(\.acceptableStatuses, .all))
   }
 
+  @Test func `the stubs of a mock give tokens to a client that verifies responses by a nonce`() async throws {
+    let mock = MockTransport()
+    let id = mock.oauth2()
+    let client = NetworkClient(baseURL: mock.baseURL, behaviors: [.nonceVerification()], transport: mock)
+    let source = ClientCredentialsGrant(TokenEndpoint("token", clientID: "robot"))
+    #expect(id.accepts(try await source.fetch(using: client)))
+  }
+
   @Test func `a revoked token of a service leaves the next one valid`() async throws {
     let server = try await OAuth2Server.discover("http://127.0.0.1:\(service.port)", over: client)
     let endpoint = TokenEndpoint(server, clientID: "robot")

@@ -12,7 +12,7 @@ extension MockTransport {
   /// ```
   ///
   /// Its endpoints are `authorize`, `token`, `revoke` and `device`. It keeps the rules that clients break most often;
-  /// see ``MockOAuth2Server``.
+  /// see ``MockOAuth2Server``. Its responses echo `X-API-Nonce`, so that `.nonceVerification()` accepts them.
   ///
   /// - Parameters:
   ///   - lifetime: The lifetime of the tokens in seconds; an hour by default.
@@ -23,12 +23,13 @@ extension MockTransport {
     for endpoint in ["token", "revoke", "device"] {
       on(.post, endpoint).respond { [baseURL] request in
         let reply = server.reply(at: endpoint, to: try request.form, baseURL: baseURL)
-        guard let reply, !reply.members.isEmpty else {
-          return NetworkResponse(request: request, statusCode: reply?.status ?? 404)
+        var response = NetworkResponse(request: request, statusCode: reply?.status ?? 404)
+        if let reply, !reply.members.isEmpty {
+          response.headers = ["Content-Type": "application/json", "Cache-Control": "no-store"]
+          response.body = .data(reply.body)
         }
-        return NetworkResponse(
-          request: request, statusCode: reply.status,
-          headers: ["Content-Type": "application/json", "Cache-Control": "no-store"], body: .data(reply.body))
+        response.headers["X-API-Nonce"] = request.headers["X-API-Nonce"]
+        return response
       }.optional()
     }
     return server
