@@ -48,8 +48,10 @@ import Testing
     #expect(try await world.states == [5])
   }
 
-  @Test(arguments: [404, 401, 503, nil])
-  func `a 303 is a delivery although its result cannot be had`(status: Int?) async throws {
+  @Test(arguments: [(404, 5), (410, 5), (503, 0), (nil, 0)])
+  func `a 303 is a delivery if its result is refused for good, and is sent again if it may come`(
+    status: Int?, state: Int
+  ) async throws {
     let world = try OutboxWorld(
       MockTransport { request in
         let isFirst = request.url.path() == "/pings/1"
@@ -62,7 +64,22 @@ import Testing
     try await outbox.enqueue(Ping(number: 1))
     try await outbox.drain()
     #expect(world.sent == ["POST /pings/1", "GET /moved"])
-    #expect(try await world.states == [5])
+    #expect(try await world.states == [state])
+  }
+
+  @Test func `a 303 to a sign-in elsewhere that is refused is no delivery`() async throws {
+    let world = try OutboxWorld(
+      MockTransport { request in
+        let isFirst = request.url.path() == "/pings/1"
+        return NetworkResponse(
+          request: request, statusCode: isFirst ? 303 : 403,
+          headers: [
+            "Location": "https://sso.example.com/login", "X-API-Nonce": request.headers["X-API-Nonce"] ?? "",
+          ])
+      })
+    let outbox = try await world.outbox(OutboxConfiguration(trust: .anyone))
+    try await outbox.enqueue(Ping(number: 1))
+    #expect(try await outbox.drain().dead == 1)
   }
 
   @Test func `a 303 of a portal is no delivery`() async throws {

@@ -82,19 +82,24 @@ struct OutboxAttempt: Sendable {
       }
       let outcome = OutboxOutcome(response, trust, wasSentBefore: wasSentBefore)
       if outcome == .delivered { return Ending(outcome: outcome, delivery: (operation, response)) }
-      return delivery(by: end.done, operation) ?? Ending(outcome: outcome)
+      return delivery(in: outcome, by: end.done, operation) ?? Ending(outcome: outcome)
     case .failure(let error):
       let outcome = OutboxOutcome(
         error, trust, wasSentBefore: wasSentBefore, wasSent: end.wasSent, isStopped: Task.isCancelled)
-      switch outcome {
-      case .ended, .notSaved: return Ending(outcome: outcome)
-      default: return delivery(by: end.done, operation) ?? Ending(outcome: outcome)
-      }
+      return delivery(in: outcome, by: end.done, operation) ?? Ending(outcome: outcome)
     }
   }
 
-  /// Returns the delivery that a 303 proves although the request for the result has failed.
-  private func delivery(by done: NetworkResponse?, _ operation: any OutboxOperation) -> Ending? {
+  /// Returns the delivery that a 303 proves although the request for the result is refused for good.
+  ///
+  /// After other failures the entry is sent again with its key, so that its value comes.
+  private func delivery(
+    in outcome: OutboxOutcome, by done: NetworkResponse?, _ operation: any OutboxOperation
+  ) -> Ending? {
+    switch outcome {
+    case .refused, .impossible: break
+    default: return nil
+    }
     guard let done, core.settings.trust.includes(done) else { return nil }
     return Ending(outcome: .delivered, delivery: (operation, done))
   }

@@ -4,8 +4,8 @@ import RequestBehaviors
 /// key.
 ///
 /// A 301 or 302 makes a POST a GET (RFC 9110 §15.4.2, §15.4.3). The response to that GET is no proof that the server
-/// has the POST. After a 303 the server has done what was asked, even if the result that it shows elsewhere cannot be
-/// had.
+/// has the POST. After a 303 it is: the server has done what was asked, and shows the result elsewhere. If the server
+/// refuses the request for the result for good, a 303 within the origin is the delivery all the same.
 ///
 /// A redirect to another origin removes the idempotency key. There the entry could be carried out with each attempt.
 struct OutboxHops: RequestBehavior {
@@ -13,7 +13,10 @@ struct OutboxHops: RequestBehavior {
 
   func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     guard let pass = request.options.outboxPass else { return try await next(request) }
-    if let last = pass.hops.last { try check(request, after: last, pass) }
+    if let last = pass.hops.last {
+      try check(request, after: last, pass)
+      pass.note(request, following: last)
+    }
     let response = try await next(request)
     pass.note(hop: response)
     return response
@@ -21,7 +24,7 @@ struct OutboxHops: RequestBehavior {
 
   /// Throws if the request to which a response has led is another one than that of the entry.
   private func check(_ request: NetworkRequest, after last: NetworkResponse, _ pass: OutboxPass) throws {
-    if pass.hops.done == nil, request.method != pass.method {
+    if !pass.hops.isDone, request.method != pass.method {
       throw NetworkError(
         .redirectFailed,
         "the \(last.statusCode) would make the \(pass.method) a \(request.method) without its body; let the server "

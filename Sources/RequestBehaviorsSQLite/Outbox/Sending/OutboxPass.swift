@@ -8,14 +8,16 @@ final class OutboxPass: Sendable {
     var result: Result<NetworkResponse, any Error>?
     /// Whether the call has sent a request.
     var wasSent = false
-    /// The 303 that was followed: the server had done what was asked.
+    /// The 303 that was followed within its origin: the server had done what was asked.
     var done: NetworkResponse?
   }
 
   /// The responses so far, of which all but the last were redirects.
   struct Hops: Sendable {
     var last: NetworkResponse?
-    /// The latest 303.
+    /// Whether a 303 has come.
+    var isDone = false
+    /// The 303 that was followed within its origin.
     var done: NetworkResponse?
   }
 
@@ -69,12 +71,20 @@ final class OutboxPass: Sendable {
 
   var hops: Hops { state.withLock { $0.hops } }
 
+  /// Notes that a request follows a response.
+  ///
+  /// A 303 to another origin may lead to a sign-in, and proves nothing.
+  func note(_ request: NetworkRequest, following response: NetworkResponse) {
+    guard response.statusCode == 303, request.origin == response.request.origin else { return }
+    state.withLock { if !$0.isOver { $0.hops.done = response } }
+  }
+
   /// Keeps a response that may be a redirect.
   func note(hop response: NetworkResponse) {
     state.withLock { state in
       guard !state.isOver else { return }
       state.hops.last = response
-      if response.statusCode == 303 { state.hops.done = response }
+      if response.statusCode == 303 { state.hops.isDone = true }
     }
   }
 }
