@@ -64,6 +64,12 @@ private struct Order: OutboxOperation {
     #expect(fixture.mock.sent.count == 1)
   }
 
+  @Test func `a proof gives no reason to warn of an unknown owner`() throws {
+    let key = try DPoPKey(signer())
+    let client = fixture.client.with { $0.behaviors += [.coalescing(), .tokenAuth(session), .dpop(key)] }
+    #expect(try client.pipeline(for: Request<Void>.get("orders")).warnings.isEmpty)
+  }
+
   @Test func `the owner of a response to a request with a proof is known, so that a cache may store it`() async throws {
     fixture.mock.on(.get, "orders").respond(200)
     let (key, isKnown) = (try DPoPKey(signer()), Locked(false))

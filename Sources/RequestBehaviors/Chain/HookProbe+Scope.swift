@@ -21,7 +21,9 @@ extension RequestBehavior {
 
 extension Pipeline.Entry {
   /// Whether the behavior adds credentials, judged by its type and its place.
-  var addsCredentials: Bool { credential != nil || [.authentication, .signing].contains(order.standard) }
+  var addsCredentials: Bool {
+    !isProof && (credential != nil || [.authentication, .signing].contains(order.standard))
+  }
 }
 
 /// An executor that runs the jobs of a task immediately, on the thread that enqueues them.
