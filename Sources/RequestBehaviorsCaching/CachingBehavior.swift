@@ -137,7 +137,7 @@ public struct CachingBehavior: UniqueBehavior {
   /// been removed.
   public func scopeEnded(_ scope: String) async {
     activity.end(scope: scope)
-    // Other caches over the file of a closed store are not told, so the file is opened again.
+    // One cache of a file is told. If its store is closed, it opens the file again.
     let open = if let later { await later() } else { store as (any CacheStore)? }
     do { try await open?.removeAll(scope: scope) } catch { activity.distrust(scope: scope) }
   }

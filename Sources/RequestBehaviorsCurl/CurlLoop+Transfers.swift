@@ -79,7 +79,7 @@
 
     /// Gives the next waiting transfer to libcurl.
     ///
-    /// Transfers whose user has signed out while they waited fail, one after the other, until one may be sent.
+    /// A transfer whose send check fails, such as after a sign-out, ends, and the next one follows.
     private func handOverNext(afterOneOf origin: Origin?) {
       var free = origin
       while let next = queue.release(free), !isClosing {

@@ -65,8 +65,8 @@ public struct JWTBearerGrant: TokenSource {
       // Each send has an assertion of its own: a server may take each once (RFC 7523 §3, point 7).
       let clock = client.configuration.clock
       return try await endpoint.exchange(using: client) { try await fields(at: clock.date()) }.token
-    } catch var error as NetworkError where error.response != nil && error.underlyingError == nil {
-      // Here `invalid_grant` is about the assertion (§3.1), such as about its time or a key that is not known yet.
+    } catch var error as NetworkError where error.oauth2?.code == .invalidGrant && error.underlyingError == nil {
+      // Here it is about the assertion (§3.1), such as about its time or a key that is not known yet.
       error.underlyingError = RefusedAssertion()
       throw error
     }

@@ -40,7 +40,10 @@ struct UnrefreshableToken: Error {}
 /// The cause of the error for an assertion that a token endpoint refused.
 ///
 /// Such an error does not end the session: no user can sign in again, and the next assertion may be accepted.
-package struct RefusedAssertion: Error {
+package struct RefusedAssertion: Error, CustomStringConvertible {
+  /// A text for messages.
+  package var description: String { "the assertion was refused" }
+
   /// Creates the cause.
   package init() {}
 }

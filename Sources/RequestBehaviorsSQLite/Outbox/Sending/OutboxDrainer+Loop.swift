@@ -83,7 +83,7 @@ extension OutboxDrainer {
       defer { state.isReadingSessions = true }
       return state.isReadingSessions
     }
-    // One reading at a time, however long it takes; the next look begins another.
+    // A look during a reading begins no other, however long it takes.
     if isOther { return false }
     let areRead = Locked(false)
     Task { [core, state] in
