@@ -31,7 +31,7 @@
     static let authorities = facts.pointee.cainfo.map { String(cString: $0) }
 
     // Functions of the OpenSSL that libcurl has loaded; this module does not link it. They are `nil` if libcurl uses
-    // another TLS library. They stay valid for the life of the process.
+    // another TLS library. They stay valid for the life of the process, and nothing changes them.
     nonisolated(unsafe) static let opensslPending = rb_curl_find("SSL_has_pending")
     nonisolated(unsafe) static let opensslALPN = rb_curl_find("SSL_get0_alpn_selected")
     nonisolated(unsafe) static let opensslInfoCallback = rb_curl_find("SSL_CTX_set_info_callback")

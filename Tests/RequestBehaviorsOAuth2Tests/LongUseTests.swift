@@ -10,6 +10,7 @@ import Testing
   private let fixture = OAuth2Fixture()
 
   private final class Reference: @unchecked Sendable {
+    // Unchecked, because a weak reference is a variable; only `init` sets it.
     weak var store: InMemoryTokenStore?
 
     init(_ store: InMemoryTokenStore) { self.store = store }

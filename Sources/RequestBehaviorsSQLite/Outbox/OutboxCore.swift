@@ -101,7 +101,7 @@ final class OutboxCore: Sendable {
   func mayReturn(_ scope: String) -> Bool { CallOwners.isLasting(scope) || !isOfSession(scope) }
 
   /// Whether each of the owners is there or may come back.
-  func areOrMayReturn(_ scopes: [String]) -> Bool {
+  func mayAllReturn(_ scopes: [String]) -> Bool {
     let members = members
     return scopes.allSatisfy { scope in mayReturn(scope) || members.contains { $0.scope == scope } }
   }

@@ -9,12 +9,16 @@ import Testing
 @Suite(.limited) struct OutboxEdgeTests {
   // MARK: Redirects
 
-  /// A server that redirects `/pings/1` and takes everything else.
-  private func redirecting(_ status: Int, to location: String = "/moved") throws -> OutboxWorld {
+  /// A server that redirects `/pings/1` and responds to everything else by a result; without one, the connection is
+  /// lost.
+  private func redirecting(
+    _ status: Int, to location: String = "/moved", result: Int? = 200
+  ) throws -> OutboxWorld {
     try OutboxWorld(
       MockTransport { request in
         let isFirst = request.url.path() == "/pings/1"
-        var response = NetworkResponse(request: request, statusCode: isFirst ? status : 200)
+        guard let code = isFirst ? status : result else { throw NetworkError(.connectionLost, "a test") }
+        var response = NetworkResponse(request: request, statusCode: code)
         if isFirst { response.headers["Location"] = location }
         response.headers["X-API-Nonce"] = request.headers["X-API-Nonce"]
         return response
@@ -52,14 +56,7 @@ import Testing
   func `a 303 is a delivery if its result is refused for good, and is sent again if it may come`(
     status: Int?, state: Int
   ) async throws {
-    let world = try OutboxWorld(
-      MockTransport { request in
-        let isFirst = request.url.path() == "/pings/1"
-        guard let status = isFirst ? 303 : status else { throw NetworkError(.connectionLost, "a test") }
-        var response = NetworkResponse(request: request, statusCode: status, headers: ["Location": "/moved"])
-        response.headers["X-API-Nonce"] = request.headers["X-API-Nonce"]
-        return response
-      })
+    let world = try redirecting(303, result: status)
     let outbox = try await world.outbox()
     try await outbox.enqueue(Ping(number: 1))
     try await outbox.drain()
@@ -68,15 +65,7 @@ import Testing
   }
 
   @Test func `a 303 to a sign-in elsewhere that is refused is no delivery`() async throws {
-    let world = try OutboxWorld(
-      MockTransport { request in
-        let isFirst = request.url.path() == "/pings/1"
-        return NetworkResponse(
-          request: request, statusCode: isFirst ? 303 : 403,
-          headers: [
-            "Location": "https://sso.example.com/login", "X-API-Nonce": request.headers["X-API-Nonce"] ?? "",
-          ])
-      })
+    let world = try redirecting(303, to: "https://sso.example.com/login", result: 403)
     let outbox = try await world.outbox(OutboxConfiguration(trust: .anyone))
     try await outbox.enqueue(Ping(number: 1))
     #expect(try await outbox.drain().dead == 1)

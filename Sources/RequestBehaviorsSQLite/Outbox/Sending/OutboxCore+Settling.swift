@@ -61,7 +61,7 @@ extension OutboxCore {
     let (claimed, made) = try await store.writeTogether(durability: .full) { db -> Claimed? in
       // The check is in the transaction, so that removing rows after a sign-out removes every earlier one.
       let (hasLeft, scopes) = (!owner.isPresent, OutboxScopes.scopes(of: row.scope))
-      if hasLeft, !scopes.isEmpty, self.areOrMayReturn(scopes) { throw OwnerLeft() }
+      if hasLeft, !scopes.isEmpty, self.mayAllReturn(scopes) { throw OwnerLeft() }
       guard try self.table(db).deliver(row, now: now, remembered: remembered) else { return nil }
       // The server has the request of a user who cannot come back, so that it has not failed.
       if case .success(let value) = value, !hasLeft {
