@@ -31,16 +31,36 @@ import Testing
     TokenSession(name: name, source: .signInOnly)
   }
 
-  private func outbox(_ world: OutboxWorld, _ session: TokenSession) async throws -> Outbox {
+  private func outbox(
+    _ world: OutboxWorld, _ session: TokenSession, besides others: [any RequestBehavior] = []
+  ) async throws -> Outbox {
     try await world.outbox(
-      world.client([.tokenAuth(session)]), operations: [Ping.self, Letter.self],
+      world.client([.tokenAuth(session)] + others), operations: [Ping.self, Letter.self],
       OutboxConfiguration(atSignOut: .discard))
+  }
+
+  /// A behavior that lives as long as something of its client.
+  private final class Mark: RequestBehavior {}
+
+  /// Opens an outbox, and returns when nothing of it is left.
+  ///
+  /// The work of an outbox ends in the background. Until then it hears that a user signs out.
+  private func launch(
+    _ world: OutboxWorld, _ session: TokenSession, _ body: (Outbox) async throws -> Void
+  ) async throws {
+    weak var mark: Mark?
+    do {
+      let strong = Mark()
+      mark = strong
+      try await body(outbox(world, session, besides: [strong]))
+    }
+    while mark != nil { await Task.yield() }
   }
 
   /// Has a user enqueue an entry, in a launch that then ends.
   private func enqueue(_ number: Int, by user: String, _ session: TokenSession, in world: OutboxWorld) async throws {
     try await session.signIn(AccessToken("token-\(user)"), as: user)
-    try await outbox(world, session).enqueue(Ping(number: number))
+    try await launch(world, session) { _ = try await $0.enqueue(Ping(number: number)) }
   }
 
   /// The names of the files that hold the canary.
@@ -58,13 +78,12 @@ import Testing
     _ = try await world.store.write { try $0.first("PRAGMA secure_delete=OFF", as: Int.self) }
     let first = session()
     try await first.signIn(AccessToken("token"), as: "a")
-    let photo: URL
-    do {
-      let outbox = try await outbox(world, first)
+    let original = URL(filePath: world.folder.file("photo.jpg"))
+    try Data("photo".utf8).write(to: original)
+    var photo = original
+    try await launch(world, first) { outbox in
       try await outbox.enqueue(Ping(number: 1))
       try await outbox.drain()
-      let original = URL(filePath: world.folder.file("photo.jpg"))
-      try Data("photo".utf8).write(to: original)
       let attachment = try await outbox.attach(original)
       photo = attachment.url
       try await outbox.enqueue(Letter(text: canary, photo: attachment))
