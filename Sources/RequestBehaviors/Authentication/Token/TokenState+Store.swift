@@ -51,7 +51,8 @@ extension TokenState {
     isUnsaved = false
     // No token means that the other process signed out; the same session id means that it refreshed.
     guard let found else {
-      userChanges += 1
+      // The token of a service may have been refused there, which does not end its owner.
+      if account == nil || token?.sessionID != account { userChanges += 1 }
       signOut()
       return .signedOut
     }

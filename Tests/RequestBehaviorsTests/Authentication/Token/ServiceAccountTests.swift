@@ -59,6 +59,40 @@ import Testing
     #expect(fixture.server.apiRequests.count == 3)
   }
 
+  @Test func `a service whose token another process has removed after a refusal keeps its cached responses`()
+    async throws
+  {
+    fixture.server.state.update { state in
+      state.answer = { NetworkResponse(request: $0, statusCode: 200, headers: ["Cache-Control": "max-age=60"]) }
+    }
+    let tokens = HeldTokenStore()
+    let session = fixture.session(service(), tokens)
+    let client = fixture.client(session, .caching(MemoryCacheStore()))
+    try await client.send(.get("a"))
+    try await tokens.save(nil)
+    #expect(await TokenAuthBehavior(session).readAccount(on: fixture.clock.requestClock))
+    try await client.send(.get("a"))
+    #expect(fixture.server.apiRequests.count == 1)
+  }
+
+  @Test func `a user whom another process has signed out of the session of a service is another owner afterwards`()
+    async throws
+  {
+    fixture.server.state.update { state in
+      state.answer = { NetworkResponse(request: $0, statusCode: 200, headers: ["Cache-Control": "max-age=60"]) }
+    }
+    let (tokens, cache) = (HeldTokenStore(), MemoryCacheStore())
+    let session = fixture.session(service(), tokens)
+    try await session.signIn(AccessToken("t"), as: "anna")
+    let owner = try await scope(session)
+    let client = fixture.client(session, .caching(cache))
+    try await client.send(.get("a"))
+    try await tokens.save(nil)
+    #expect(await TokenAuthBehavior(session).readAccount(on: fixture.clock.requestClock))
+    #expect(try await scope(session) != owner)
+    #expect(cache.count == 0)
+  }
+
   @Test func `a source of closures has an account if it is given one`() async throws {
     let first = fixture.session(.closure(account: "robot") { _ in AccessToken("t") })
     let second = fixture.session(.closure(account: "robot") { _ in AccessToken("t") })
