@@ -304,6 +304,26 @@ import Testing
     #expect(fixture.mock.sent.isEmpty)
   }
 
+  @Test func `a newer token of another key, which another process has stored, is not sent in place of a refused one`()
+    async throws
+  {
+    let store = HeldStore()
+    let session = TokenSession(
+      source: .refreshToken(fixture.endpoint(dpop: key)), store: store, clock: fixture.clock.requestClock)
+    try await session.signIn(AccessToken("A", type: "DPoP", refreshToken: "R"))
+    let id = try #require(await store.token?.sessionID)
+    fixture.mock.on(.get, "orders").respond { request in
+      var token = AccessToken("B", type: "DPoP", refreshToken: "S")
+      (token.sessionID, token.keyThumbprint) = (id, "of another key")
+      await store.save(token)
+      return NetworkResponse(request: request, statusCode: 401)
+    }
+    let client = client(session)
+    #expect(await errorCode { try await client.send(.get("orders")) } == .notSignedIn)
+    #expect(fixture.mock.sent.map { $0.headers["Authorization"] } == ["DPoP A"])
+    #expect(await store.token?.value == "B")
+  }
+
   @Test(arguments: [true, false])
   func `a service gets a token of its own key in place of one of another key`(isAssertion: Bool) async throws {
     var token = AccessToken("A", type: "DPoP")
@@ -362,4 +382,12 @@ import Testing
     #expect(throws: NetworkError.self) { try DPoPKey(signer("HS256", length: 32)) }
     #expect(throws: NetworkError.self) { try DPoPKey(SigningKey("ES256") { $0 }) }
   }
+}
+
+/// A store of its own, as another process sees it.
+private actor HeldStore: TokenStore {
+  private(set) var token: AccessToken?
+
+  func load() -> AccessToken? { token }
+  func save(_ new: AccessToken?) { token = new }
 }

@@ -21,6 +21,8 @@ extension TokenAuthBehavior {
       newer = try await request.call.wait {
         try await session.issuedToken(.newer(than: refused, isCertain: isCertain), for: request, next)
       }
+      // Another process may have stored a token of its own key.
+      if let newer, let problem = session.problem(of: newer) { throw problem }
     } catch let error as CancellationError {
       throw error
     } catch let error as NetworkError where error.code == .clientShutDown {
