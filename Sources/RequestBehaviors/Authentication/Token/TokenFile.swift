@@ -12,6 +12,9 @@ import Foundation
 
 /// Reads and replaces a small secret file; every call blocks.
 enum TokenFile {
+  /// Tells this process from an earlier one with the same number, as the first of each container has.
+  private static let launch = Nonce.make()
+
   /// Returns the bytes of a file; `nil` if the file does not exist.
   static func read(_ path: String) throws -> Data? {
     let file = open(path, O_RDONLY | O_CLOEXEC)
@@ -69,7 +72,7 @@ enum TokenFile {
     let folder = (path as NSString).deletingLastPathComponent
     try makeFolder(folder)
     removeLeftovers(of: path, in: folder)
-    let temporary = "\(temporaryPrefix(of: path))\(getpid()).\(Nonce.make())"
+    let temporary = "\(temporaryPrefix(of: path))\(getpid()).\(launch).\(Nonce.make())"
     do {
       try write(data, to: temporary)
       guard rename(temporary, path) == 0 else { throw failure("replace", path) }
@@ -153,8 +156,9 @@ enum TokenFile {
     let prefix = (temporaryPrefix(of: path) as NSString).lastPathComponent
     for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where name.hasPrefix(prefix) {
       let parts = name.dropFirst(prefix.count).split(separator: ".")
-      guard parts.count == 2, let process = Int32(parts[0]), process != getpid() else { continue }
-      if kill(process, 0) != 0, errno == ESRCH { unlink((folder as NSString).appendingPathComponent(name)) }
+      guard parts.count == 3, let process = Int32(parts[0]), parts[1] != launch else { continue }
+      let isOver = process == getpid() || (kill(process, 0) != 0 && errno == ESRCH)
+      if isOver { unlink((folder as NSString).appendingPathComponent(name)) }
     }
   }
 

@@ -100,6 +100,17 @@ import Testing
     #expect(try names() == ["token.json"])
   }
 
+  @Test func `what an earlier process of the same number left is removed, as in a container`() async throws {
+    let deep = file.deletingLastPathComponent()
+    try FileManager.default.createDirectory(at: deep, withIntermediateDirectories: true)
+    let number = ProcessInfo.processInfo.processIdentifier
+    for name in [".token.json.\(number).earlier.1", ".token.json.notes"] {
+      try Data("secret".utf8).write(to: deep.appending(path: name))
+    }
+    try await FileTokenStore(url: file).save(AccessToken("t1"))
+    #expect(try names().sorted() == [".token.json.notes", "token.json"])
+  }
+
   @Test func `two stores of one path are one store for their sessions`() async throws {
     let fetches = Box(0)
     let source = ClosureTokenSource(fetch: { _ in
