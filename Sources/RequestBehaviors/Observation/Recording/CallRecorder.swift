@@ -60,7 +60,7 @@ public final class CallRecorder: Sendable {
 
   /// Lets go of the calls of users who have signed out, but for those under way.
   func dropCallsOfFormerUsers() {
-    state.withLock { $0.dropCallsOfFormerUsers(redactor, keepingThoseUnderWay: true) }
+    state.withLock { $0.dropCallsOfFormerUsers(redactor, keepsCallsUnderWay: true) }
   }
 
   /// Forgets all calls; what those under way do from then on is not kept.

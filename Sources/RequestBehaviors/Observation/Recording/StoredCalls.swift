@@ -55,13 +55,13 @@ struct StoredCalls: Sendable {
   ///
   /// - Parameters:
   ///   - redactor: Tells their secrets.
-  ///   - isKeepingOthers: Whether calls under way are kept: their errors may be about the very end of a session.
-  mutating func dropCallsOfFormerUsers(_ redactor: Redactor, keepingThoseUnderWay isKeepingOthers: Bool = false) {
+  ///   - keepsCallsUnderWay: Whether calls under way are kept: their errors may be about the very end of a session.
+  mutating func dropCallsOfFormerUsers(_ redactor: Redactor, keepsCallsUnderWay: Bool = false) {
     var former: Set<Call.ID> = []
     var secrets: Set<String> = []
     let kept = inOrder.filter { call in
       // A call begins after the one that needs it.
-      let hasLeft = !call.isPresent && !(isKeepingOthers && call.isUnderWay)
+      let hasLeft = !call.isPresent && !(keepsCallsUnderWay && call.isUnderWay)
       guard hasLeft || call.parent.map(former.contains) ?? false else { return true }
       former.insert(call.id)
       // The calls that a shared flight needed name the flight.
