@@ -97,6 +97,75 @@ import Testing
     try playing.verify()
   }
 
+  private struct Page: Codable {
+    var items: [Int]
+    var next: String?
+  }
+
+  @Test(arguments: [
+    "items?page=2&size=10", "https://api.example.com/v1/items?page=2&size=10&token=c4nary",
+    "https://api.example.com/v1/items?cursor=eyJpZCI6MTAwLCJkaXJlY3Rpb24iOiJuZXh0In0%3D",
+    "items/eyJpZCI6MTAwLCJkaXJlY3Rpb24iOiJuZXh0In0?page=2",
+    "/v1/items?t=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c4naryc4naryc4nary",
+  ])
+  func `a page that a body links to is played`(next: String) async throws {
+    try await checkPages(next, .url { $0.next.flatMap { URL(string: $0) } })
+  }
+
+  @Test(arguments: ["2", "eyJpZCI6MTAwLCJkaXJlY3Rpb24iOiJuZXh0In0=", "https://h.example/?a=1&b=c"])
+  func `a page whose cursor a body names is played`(cursor: String) async throws {
+    try await checkPages(cursor, .cursor("after") { $0.next })
+  }
+
+  private struct TokenPage: Codable {
+    var items: [Int]
+    var nextPageToken: String?
+  }
+
+  @Test func `pages whose cursors are named like a secret are played in their order`() async throws {
+    let tokens = ["c4nary-1", "c4nary-2", nil]
+    let mock = MockTransport { request in
+      let given = URLComponents(url: request.url, resolvingAgainstBaseURL: true)?.queryItems?.first?.value
+      let number = given.flatMap { tokens.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
+      let page = TokenPage(items: [number], nextPageToken: tokens[number])
+      return NetworkResponse(
+        request: request, statusCode: 200, headers: ["Content-Type": "application/json"],
+        body: .data(try JSONEncoder().encode(page)))
+    }
+    @Sendable func read(_ client: NetworkClient) async throws -> [Int] {
+      let request = Request<TokenPage>.get("items")
+      var items: [Int] = []
+      for try await page in client.pages(request, following: .cursor("pageToken") { $0.nextPageToken }) {
+        items += page.value.items
+      }
+      return items
+    }
+    try await bench.record(over: mock) { _ = try await read($0) }
+    #expect(try !bench.text().contains("c4nary"))
+    let playing = try bench.cassette(.replay)
+    #expect(try await read(bench.client(playing)) == [0, 1, 2])
+    try playing.verify()
+  }
+
+  private func checkPages(_ next: String, _ rule: NextPage<Page>) async throws {
+    let mock = MockTransport { request in
+      let page = request.url.query() == nil ? Page(items: [1], next: next) : Page(items: [2], next: nil)
+      return NetworkResponse(
+        request: request, statusCode: 200, headers: ["Content-Type": "application/json"],
+        body: .data(try JSONEncoder().encode(page)))
+    }
+    @Sendable func read(_ client: NetworkClient) async throws -> [Int] {
+      var items: [Int] = []
+      for try await page in client.pages(Request<Page>.get("items"), following: rule) { items += page.value.items }
+      return items
+    }
+    try await bench.record(over: mock) { _ = try await read($0) }
+    #expect(try !bench.text().contains("c4nary"))
+    let playing = try bench.cassette(.replay)
+    #expect(try await read(bench.client(playing)) == [1, 2])
+    try playing.verify()
+  }
+
   @Test func `the parts of a form are not written, and the form matches again`() async throws {
     @Sendable func signIn(_ client: NetworkClient) async throws {
       let parts: [MultipartPart] = [.field("password", "c4nary-word"), .field("user", "ann")]

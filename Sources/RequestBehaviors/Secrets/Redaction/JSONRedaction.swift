@@ -26,6 +26,8 @@ struct JSONRedaction {
   private let pointers: [[[UInt8]]]
   /// The placeholders that keep the type and shape of hidden values; `nil` for the same text in place of each.
   private let placeholders: RedactionPlaceholders?
+  /// The rules for text within strings that a test is to play; `nil` for those of logs.
+  private let playable: PlayableRedaction?
   /// Whether everything so far was JSON.
   private(set) var isWellFormed = true
   private(set) var index = 0
@@ -43,9 +45,13 @@ struct JSONRedaction {
   private var path: [[UInt8]] = []
   private var positions: [Int] = []
 
-  init(bytes: UnsafeBufferPointer<UInt8>, rules: RedactionRules, placeholders: RedactionPlaceholders? = nil) {
+  init(
+    bytes: UnsafeBufferPointer<UInt8>, rules: RedactionRules, placeholders: RedactionPlaceholders? = nil,
+    playable: PlayableRedaction? = nil
+  ) {
     self.bytes = bytes
-    self.placeholders = placeholders
+    self.placeholders = playable?.placeholders ?? placeholders
+    self.playable = playable
     self.rules = rules
     pointers = rules.pointers
   }
@@ -201,11 +207,11 @@ struct JSONRedaction {
   /// Returns the content in the form that may be shown; `nil` if nothing in it has to be hidden.
   private func redacted(_ content: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
     if let placeholders, let first = content.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
-      var nested = JSONRedaction(bytes: content, rules: rules, placeholders: placeholders)
+      var nested = JSONRedaction(bytes: content, rules: rules, placeholders: placeholders, playable: playable)
       let shown = nested.run()
       if nested.isWellFormed { return shown }
     }
-    var text = TextRedaction(bytes: content, rules: rules)
+    var text = TextRedaction(bytes: content, rules: rules, playable: playable)
     return text.run()
   }
 

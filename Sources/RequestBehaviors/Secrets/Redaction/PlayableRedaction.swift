@@ -5,7 +5,7 @@ package import Foundation
 /// Logs show what is known to be harmless; here two requests that differ in a hidden item of the query would be one.
 package struct PlayableRedaction: Sendable {
   package let redactor: Redactor
-  private let placeholders: RedactionPlaceholders
+  let placeholders: RedactionPlaceholders
   private let hidesAmbiguous: Bool
 
   /// Creates the rules.
@@ -40,7 +40,7 @@ package struct PlayableRedaction: Sendable {
     hidingWebTokens(in: redactor.hidingKnownSecrets(in: text, placeholders))
   }
 
-  /// Hides JSON Web Tokens, which have two dots at least (RFC 7519 §3); JSON in base64 without any may be a cursor.
+  /// Hides JSON Web Tokens.
   private func hidingWebTokens(in text: String) -> String {
     guard text.contains("eyJ") else { return text }
     var text = text
@@ -49,7 +49,7 @@ package struct PlayableRedaction: Sendable {
       var rest = bytes[...]
       while !rest.isEmpty {
         let word = rest.prefix { TextRedaction.words.contains($0) }
-        if let token = word.webTokenStart, word[token...].count(where: { $0 == UInt8(ascii: ".") }) >= 2 {
+        if let token = word.dottedWebTokenStart {
           let value = String(decoding: word[token...], as: UTF8.self)
           shown += word[..<token] + Array(placeholders.placeholder(for: value).utf8)
         } else {
@@ -87,6 +87,15 @@ package struct PlayableRedaction: Sendable {
       }
     }
     return hidden(parts.string ?? text)
+  }
+
+  /// Returns a URL of a body as ``url(_:)`` shows that of a request to it; `nil` if nothing in it is hidden.
+  func link(_ text: String) -> String? {
+    // Between the items of a query in HTML there is `&amp;`, which only the stricter rules of logs divide.
+    guard !text.contains(";"), let parts = URLComponents(string: text) else { return redactor.redact(text: text) }
+    let shown = url(text)
+    // A link without a secret stays as it is, byte for byte.
+    return shown == parts.string ? nil : shown
   }
 
   // MARK: Fields
@@ -162,6 +171,6 @@ package struct PlayableRedaction: Sendable {
 
   /// Returns a body without its secrets; `nil` if it is neither JSON, a form nor text.
   package func body(_ data: Data, _ contentType: String?) -> Data? {
-    redactor.redactKeepingShape(body: data, contentType: contentType, placeholders)
+    redactor.redactKeepingShape(body: data, contentType: contentType, self)
   }
 }

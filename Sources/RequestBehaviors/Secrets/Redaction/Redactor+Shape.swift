@@ -10,56 +10,54 @@ extension Redactor {
   /// - Parameters:
   ///   - body: The body.
   ///   - contentType: The value of its `Content-Type`.
-  ///   - placeholders: Makes the placeholders.
+  ///   - playable: The rules for links, and the placeholders.
   /// - Returns: The body; `nil` if it is neither JSON, a form nor text.
-  package func redactKeepingShape(
-    body: Data, contentType: String?, _ placeholders: RedactionPlaceholders
-  ) -> Data? {
+  func redactKeepingShape(body: Data, contentType: String?, _ playable: PlayableRedaction) -> Data? {
     guard let kind = BodyKind(contentType, readingIfUnknown: body) else { return nil }
     let isEvents = BodyKind.mediaType(contentType) == "text/event-stream"
     let bytes = Array(body)
     let shown = bytes.withUnsafeBufferPointer { bytes -> [UInt8]? in
       switch kind {
       case .json:
-        let found = json(bytes, placeholders)
+        let found = json(bytes, playable)
         // A body of an unknown type that only begins like JSON is text.
-        return found.isWellFormed || BodyKind(contentType) == .json ? found.shown : text(bytes)
-      case .form: return form(bytes, placeholders)
-      case .text where isEvents: return events(bytes, placeholders)
-      case .text, .other: return text(bytes)
+        return found.isWellFormed || BodyKind(contentType) == .json ? found.shown : text(bytes, playable)
+      case .form: return form(bytes, playable.placeholders)
+      case .text where isEvents: return events(bytes, playable)
+      case .text, .other: return text(bytes, playable)
       }
     }
-    return Data(hidingKnownSecrets(in: shown ?? bytes, isCutOff: false, placeholders) { _ in nil })
+    return Data(hidingKnownSecrets(in: shown ?? bytes, isCutOff: false, playable.placeholders) { _ in nil })
   }
 
   private func json(
-    _ bytes: UnsafeBufferPointer<UInt8>, _ placeholders: RedactionPlaceholders
+    _ bytes: UnsafeBufferPointer<UInt8>, _ playable: PlayableRedaction
   ) -> (shown: [UInt8], isWellFormed: Bool) {
-    var scanner = JSONRedaction(bytes: bytes, rules: rules, placeholders: placeholders)
+    var scanner = JSONRedaction(bytes: bytes, rules: rules, playable: playable)
     let shown = scanner.run()
     return (shown, scanner.isWellFormed)
   }
 
-  private func text(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
-    var scanner = TextRedaction(bytes: bytes, rules: rules)
+  private func text(_ bytes: UnsafeBufferPointer<UInt8>, _ playable: PlayableRedaction) -> [UInt8]? {
+    var scanner = TextRedaction(bytes: bytes, rules: rules, playable: playable)
     return scanner.run()
   }
 
   /// Redacts the lines of an event stream one by one; the JSON after `data:` stays JSON.
-  private func events(_ bytes: UnsafeBufferPointer<UInt8>, _ placeholders: RedactionPlaceholders) -> [UInt8] {
+  private func events(_ bytes: UnsafeBufferPointer<UInt8>, _ playable: PlayableRedaction) -> [UInt8] {
     var output: [UInt8] = []
     for (number, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
       if number > 0 { output.append(UInt8(ascii: "\n")) }
       let start = line.firstIndex { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") }
       if let start, line.starts(with: "data:".utf8) {
         let value = UnsafeBufferPointer(rebasing: line[start...])
-        let shown = json(value, placeholders)
+        let shown = json(value, playable)
         if shown.isWellFormed {
           output += line[..<start] + shown.shown
           continue
         }
       }
-      output += text(UnsafeBufferPointer(rebasing: line)) ?? Array(line)
+      output += text(UnsafeBufferPointer(rebasing: line), playable) ?? Array(line)
     }
     return output
   }

@@ -130,4 +130,11 @@ extension Slice<UnsafeBufferPointer<UInt8>> {
     }
     return nil
   }
+
+  /// The index in a word at which a JSON Web Token begins that has its two dots (RFC 7519 §3).
+  ///
+  /// JSON in base64 without them may be a cursor, which a test must be able to send.
+  var dottedWebTokenStart: Int? {
+    webTokenStart.flatMap { start in self[start...].count(where: { $0 == UInt8(ascii: ".") }) >= 2 ? start : nil }
+  }
 }

@@ -2,6 +2,8 @@
 struct TextRedaction {
   let bytes: UnsafeBufferPointer<UInt8>
   let rules: RedactionRules
+  /// The rules for text that a test is to play; `nil` for those of logs.
+  private let playable: PlayableRedaction?
   static let words = ASCIISet.words
   let words = TextRedaction.words
   private let nameEnds = ASCIISet.nameEnds
@@ -10,9 +12,10 @@ struct TextRedaction {
   private(set) var copied = 0
   private(set) var output: [UInt8] = []
 
-  init(bytes: UnsafeBufferPointer<UInt8>, rules: RedactionRules) {
+  init(bytes: UnsafeBufferPointer<UInt8>, rules: RedactionRules, playable: PlayableRedaction? = nil) {
     self.bytes = bytes
     self.rules = rules
+    self.playable = playable
   }
 
   /// Returns the text in the form that may be shown; `nil` if nothing has to be hidden.
@@ -72,7 +75,9 @@ struct TextRedaction {
   }
 
   private mutating func redact(wordFrom start: Int) {
-    if index - start >= 20, let token = bytes[start..<index].webTokenStart { return hide(from: token, to: index) }
+    if index - start >= 20, let token = webTokenStart(in: bytes[start..<index]) {
+      return hide(from: token, to: index, as: playable?.placeholders.placeholder(for: text(token..<index)))
+    }
     guard index < bytes.count else { return }
     let next = bytes[index]
     if next == UInt8(ascii: ":"), byte(1) == UInt8(ascii: "/"), byte(2) == UInt8(ascii: "/") {
@@ -85,6 +90,12 @@ struct TextRedaction {
     guard let value = valueStart(), rules.isSensitive(field: word) || isOfSignIn(word, from: start) else { return }
     hide(from: value, to: valueEnd(from: value, after: word))
   }
+
+  private func webTokenStart(in word: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
+    playable == nil ? word.webTokenStart : word.dottedWebTokenStart
+  }
+
+  private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
   /// Returns the index of the value of the name that ends here; `nil` if no value follows.
   private func valueStart() -> Int? {
@@ -135,12 +146,17 @@ struct TextRedaction {
     let end = end(from: start) { $0.endsURL || (isQuoted && $0 == UInt8(ascii: "'")) }
     index = end
     let url = bytes[start..<end]
-    guard url.contains(where: \.isURLSuspect) || url.webTokenStart != nil else { return }
-    var redaction = URLRedaction(bytes: UnsafeBufferPointer(rebasing: url), rules: rules)
-    guard let shown = redaction.run() else { return }
+    guard url.contains(where: \.isURLSuspect) || url.webTokenStart != nil, let shown = shown(url: url) else { return }
     output.append(contentsOf: bytes[copied..<start])
     output.append(contentsOf: shown)
     copied = end
+  }
+
+  /// Returns a URL in the form that may be shown; `nil` if nothing has to be hidden.
+  private func shown(url: Slice<UnsafeBufferPointer<UInt8>>) -> [UInt8]? {
+    if let playable { return playable.link(text(url.startIndex..<url.endIndex)).map { Array($0.utf8) } }
+    var redaction = URLRedaction(bytes: UnsafeBufferPointer(rebasing: url), rules: rules)
+    return redaction.run()
   }
 
   /// Hides the word after the name of an authentication scheme, unless it is prose: "basic authentication failed".
@@ -169,9 +185,9 @@ struct TextRedaction {
     return place
   }
 
-  mutating func hide(from start: Int, to end: Int) {
+  mutating func hide(from start: Int, to end: Int, as placeholder: String? = nil) {
     output.append(contentsOf: bytes[copied..<start])
-    output.append(contentsOf: RedactionRules.placeholder)
+    output.append(contentsOf: placeholder.map { Array($0.utf8) } ?? RedactionRules.placeholder)
     // The closing quote, if the value had one, goes with its opening quote.
     copied = end < bytes.count && isQuoteOpen(at: start) ? end + quoteLength(at: end) : end
     index = copied

@@ -5,14 +5,12 @@ import Testing
 
 /// Redaction that keeps the types and shapes of values, so that a redacted body still decodes.
 @Suite(.limited) struct RedactionShapeTests {
-  private func shown(_ body: String, _ type: String, _ placeholders: RedactionPlaceholders) -> String? {
-    Redactor.standard.redactKeepingShape(body: Data(body.utf8), contentType: type, placeholders).map {
-      String(decoding: $0, as: UTF8.self)
-    }
+  private func shown(_ body: String, _ type: String, _ rules: PlayableRedaction) -> String? {
+    rules.body(Data(body.utf8), type).map { String(decoding: $0, as: UTF8.self) }
   }
 
   private func json(_ body: String) -> String? {
-    shown(body, "application/json", RedactionPlaceholders(isNumbered: true))
+    shown(body, "application/json", PlayableRedaction(.standard, numbered: true))
   }
 
   @Test func `numbers, truth values, objects, arrays and null keep their types`() {
@@ -40,19 +38,37 @@ import Testing
   @Test func `JSON in a string and in the events of a stream stays JSON`() {
     #expect(json(#"{"a": "{\"token\": \"x\"}"}"#) == #"{"a": "{\"token\": \"REDACTED-1\"}"}"#)
     let events = "id: 1\ndata: {\"access_token\":\"x\",\"n\":1}\n\n"
-    let redacted = shown(events, "text/event-stream", RedactionPlaceholders(isNumbered: false))
+    let redacted = shown(events, "text/event-stream", PlayableRedaction(.standard, numbered: false))
     #expect(redacted == "id: 1\ndata: {\"access_token\":\"REDACTED\",\"n\":1}\n\n")
   }
 
+  @Test(arguments: [
+    ("https://h.example/a?page=2&size=10&q=b%20c", nil), ("https://h.example/ü?cursor=ä", nil),
+    ("https://h.example/a?cursor=eyJpZCI6MTAwLCJkaXJlY3Rpb24iOiJuZXh0In0", nil),
+    ("https://h.example/a?page=2&token=secret", "https://h.example/a?page=2&token=REDACTED-1"),
+    ("https://h.example/a?X-Amz-Signature=secret&x=1", "https://h.example/a?X-Amz-Signature=REDACTED-1&x=1"),
+    ("https://ann:secret@h.example/a?page=2", "https://h.example/a?page=2"),
+    ("https://h.example/a#access_token=secret", "https://h.example/a"),
+    ("https://h.example/a?b=1&amp;token=secret", "https://h.example/a?b=REDACTED&REDACTED;token=REDACTED"),
+    ("https://h.example/a?t=eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.secret", "https://h.example/a?t=REDACTED-1"),
+    ("https://h.example/eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.secret/b", "https://h.example/REDACTED-1/b"),
+  ])
+  func `links keep what means no credential`(link: String, shown: String?) {
+    let shown = shown ?? link
+    #expect(json(#"{"a": "\#(link)", "b": "see \#(link)"}"#) == #"{"a": "\#(shown)", "b": "see \#(shown)"}"#)
+    let text = self.shown("<\(link)>", "text/plain", PlayableRedaction(.standard, numbered: true))
+    #expect(text == "<\(shown)>")
+  }
+
   @Test func `forms keep their other fields, and other bytes have no redacted form`() {
-    let placeholders = RedactionPlaceholders(isNumbered: true)
+    let rules = PlayableRedaction(.standard, numbered: true)
     #expect(
-      shown("user=ann&password=x", "application/x-www-form-urlencoded", placeholders)
+      shown("user=ann&password=x", "application/x-www-form-urlencoded", rules)
         == "user=ann&password=REDACTED-1")
     #expect(
-      shown("user=ann&password=\u{301}x&page=2", "application/x-www-form-urlencoded", placeholders)
+      shown("user=ann&password=\u{301}x&page=2", "application/x-www-form-urlencoded", rules)
         == "user=ann&password=REDACTED-2&page=2")
-    #expect(shown("abc", "image/png", placeholders) == nil)
+    #expect(shown("abc", "image/png", rules) == nil)
   }
 }
 
