@@ -17,10 +17,21 @@ extension PlayableRedaction {
     return RequestSketch(
       method: method, origin: "\(scheme)://\(parts?.host?.lowercased() ?? "")\(port)",
       path: (parts?.path).flatMap { $0.isEmpty ? "/" : $0 } ?? original,
-      query: items.filter { !$0.name.hasPrefix("oauth_") }.sorted(),
+      query: compared(items),
       fields: requestFields(fields).map { RequestSketch.Pair(name: $0.name, value: $0.value) },
       body: sketch(body, shown: text, contentType),
       shown: RequestSketch.Shown(url: url(original), body: text.map { Data($0.utf8) }, contentType: contentType))
+  }
+
+  /// Returns the pairs of a query or form that are compared: those that are the same in each run.
+  ///
+  /// Others are the parameters of OAuth 1.0a (RFC 5849 §3.1) and, in the request that begins a sign-in, the challenge
+  /// and the nonce (RFC 7636 §4.3, OpenID Connect Core §3.1.2.1).
+  private func compared(_ pairs: [RequestSketch.Pair]) -> [RequestSketch.Pair] {
+    let isSignIn = pairs.contains { $0.name == "code_challenge" }
+    return pairs.filter { pair in
+      !pair.name.hasPrefix("oauth_") && !(isSignIn && ["code_challenge", "nonce"].contains(pair.name))
+    }.sorted()
   }
 
   /// Returns the body of a request without its secrets; `nil` if it is neither JSON, a form nor text.
@@ -47,7 +58,7 @@ extension PlayableRedaction {
       }
       return RequestSketch.Pair(name: parts[0], value: parts.count > 1 ? parts[1] : "")
     }
-    return .form(fields.filter { !$0.name.hasPrefix("oauth_") }.sorted())
+    return .form(compared(fields))
   }
 
   /// Returns the hash of a part; none of a secret one, because a short secret could be guessed from it.
