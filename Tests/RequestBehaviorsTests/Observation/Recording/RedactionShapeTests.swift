@@ -60,6 +60,15 @@ import Testing
     #expect(text == "<\(shown)>")
   }
 
+  @Test(arguments: [
+    ("Basic Tee", "Basic Tee"), ("the basic T-Shirt of 2026, with OAuth 2.0", nil),
+    ("Basic dXNlcjpwYXNz", "Basic REDACTED"), ("Authorization: Bearer abc", "Authorization: REDACTED"),
+    ("sent Bearer 9f8e7d6c5b4a", "sent Bearer REDACTED"), ("Bearer abcdefghijklmnopqrstuvwxyz", "Bearer REDACTED"),
+  ])
+  func `a word after the name of a scheme is hidden if it looks like a credential`(text: String, shown: String?) {
+    #expect(json(#"{"a": "\#(text)"}"#) == #"{"a": "\#(shown ?? text)"}"#)
+  }
+
   @Test func `forms keep their other fields, and other bytes have no redacted form`() {
     let rules = PlayableRedaction(.standard, numbered: true)
     #expect(
