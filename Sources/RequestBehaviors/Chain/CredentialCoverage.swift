@@ -83,9 +83,11 @@ extension Call {
     }
   }
 
-  /// Records here if the owner of another call's responses is not known.
+  /// Takes over the owners of another call's sends, and records here if the owner of its responses is not known.
   func adoptOwner(of other: Call) {
     guard other !== self else { return }
+    // Of a user who signed in after the calls had begun: what is kept of the response is dropped at that sign-out.
+    for scope in other.owner.laterScopes { noteSend(for: scope) }
     if !other.keepsUser { leaveScopes() }
     if other.owner.isAnonymous { becomeAnonymous() }
     // The other call began at the place where this one asked it, so every secret of it was added further in.

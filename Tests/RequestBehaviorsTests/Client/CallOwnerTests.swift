@@ -160,6 +160,25 @@ import Testing
     for call in calls { #expect(try await fixture.error(call).code == .signedOut) }
   }
 
+  @Test func `a shared response of a user who signed in meanwhile is not kept after that sign-out`() async throws {
+    fixture.answer(200)
+    let session = fixture.session(.signInOnly)
+    let kept = Box(0)
+    let keeping = ClosureBehavior(
+      "keeping", order: .request,
+      afterSuccess: { _, request in
+        try request.call.owner.verify()
+        kept.update { $0 += 1 }
+        try await session.signOut()
+        #expect(throws: NetworkError.self) { try request.call.owner.verify() }
+      })
+    let signingIn = ClosureBehavior("signing in", modify: { _ in try await session.signIn(AccessToken("alice")) })
+    let client = fixture.client(session, CoalescingBehavior(), keeping, signingIn)
+    try await client.send(.get("a"))
+    #expect(fixture.sentTokens == ["Bearer alice"])
+    #expect(kept.value == 1)
+  }
+
   @Test func `those whose requests were merged get nothing of the response after the sign-out`() async throws {
     fixture.answer(200)
     let session = try await fixture.alice()

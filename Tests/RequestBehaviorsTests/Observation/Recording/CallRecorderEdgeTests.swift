@@ -167,6 +167,16 @@ import Testing
     #expect(recorder.recording.calls.isEmpty)
   }
 
+  @Test func `a shared call of a user who signed in after it had begun is gone after the sign-out`() async throws {
+    mock.on(.get, "me").respond(text: "ann")
+    let session = TokenSession(source: .signInOnly)
+    let signingIn = ClosureBehavior("signing in", modify: { _ in try await session.signIn(AccessToken("ann")) })
+    _ = try await client([.coalescing(), signingIn, .tokenAuth(session)]).send(Request<String>.get("me"))
+    #expect(recorder.recording.calls.count == 1)
+    try await session.signOut()
+    #expect(recorder.recording.calls.isEmpty)
+  }
+
   @Test func `a secret of a user who signed out is hidden in the calls that stay`() async throws {
     let recorder = CallRecorder(bodies: .upTo(1_000))
     mock.on(.post, "login").respond(text: "first-token")
