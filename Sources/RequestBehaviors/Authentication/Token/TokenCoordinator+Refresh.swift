@@ -120,11 +120,14 @@ extension TokenCoordinator {
       @Sendable func isUnderWay() -> Bool { self.update { state, _ in state.isUnderWay(refresh.id) } }
       guard isUnderWay() else { return }
       var problem: (any Error)?
-      // Another process may have signed out or in meanwhile, which must not be undone. If that cannot be read, the
-      // token is stored all the same: it may be the only valid one.
+      // Another process may have signed out or in meanwhile, also as the same account, which must not be undone. If that
+      // cannot be read, the token is stored all the same: it may be the only valid one.
+      @Sendable func mayBeStored() -> Bool {
+        self.update { state, _ in state.isUnderWay(refresh.id) && !state.isOvertaken(refresh.id) }
+      }
       do {
         let stored = try await self.store(
-          reading: { await self.readIfPossible() }, { isUnderWay() ? TokenState.Change(token: token) : nil })
+          reading: { await self.readIfPossible() }, { mayBeStored() ? TokenState.Change(token: token) : nil })
         guard stored != nil else {
           // The token of the other process is read by the next request.
           if isUnderWay() { self.fail(refresh, unasked: NetworkError.tokenRefreshedElsewhere()) }

@@ -156,6 +156,21 @@ import Testing
     #expect(place.token.value?.value == other?.value)
   }
 
+  @Test func `a late token does not undo a sign-in of the same account in another process`() async throws {
+    let hour = Duration.seconds(3_600)
+    try await process().session.signIn(AccessToken("t0", lifetime: hour, refreshToken: "r0"), as: "ann")
+    fixture.answer(401, 200)
+    server.tokenGate.value = gate
+    let app = process()
+    let task = Task { try await app.client.send(.get("a")) }
+    await gate.waitForArrivals(1)
+    try await process().session.signIn(AccessToken("newer", lifetime: hour, refreshToken: "rn"), as: "ann")
+    gate.open()
+    try await task.value
+    #expect(place.token.value?.value == "newer")
+    #expect(fixture.sentTokens == ["Bearer t0", "Bearer newer"])
+  }
+
   @Test func `a late token is stored where the place cannot be read and no other process has changed it`() async throws
   {
     try await signIn()
