@@ -45,7 +45,8 @@ extension TokenState {
     if AccessToken.isSame(found, token) { isUnsaved = false }
     // A session that signed in without reading the store does not know which token was in it before.
     let isNews = isStoreKnown && pendingSaves == 0
-    let isKnown = AccessToken.isSame(found, stored) || AccessToken.isSame(found, token)
+    let isKnown =
+      AccessToken.isSame(found, stored) || AccessToken.isSame(found, token) || isOfUserWhoLeft(found)
     note(stored: found)
     if isKnown || !isNews { return .unchanged }
     isUnsaved = false
@@ -67,6 +68,14 @@ extension TokenState {
     return .signedIn(wasEmpty: wasEmpty)
   }
 
+  /// Whether a token in the store is a refreshed one of the user who has left here, which could not be written yet.
+  ///
+  /// The other process does not know of the sign-out, and its refresh must not undo it.
+  private func isOfUserWhoLeft(_ found: AccessToken?) -> Bool {
+    guard isUnsaved, isUserUnsaved, let id = found?.sessionID else { return false }
+    return id == stored?.sessionID && id != token?.sessionID
+  }
+
   /// The content of the store when it was last read or written; `nil` if it never was.
   var knownStored: Change? { isStoreKnown ? Change(token: stored) : nil }
 
@@ -85,5 +94,6 @@ extension TokenState {
     // Whether the store is up to date is known only after the last waiting change.
     guard pendingSaves == 0 else { return }
     isUnsaved = !succeeded
+    if succeeded { isUserUnsaved = false }
   }
 }

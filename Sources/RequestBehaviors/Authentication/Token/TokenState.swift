@@ -76,6 +76,8 @@ struct TokenState: Sendable {
   private var isScopeFree = true
   /// Whether the store lacks the session's last change, because writing it failed.
   var isUnsaved = false
+  /// Whether that change is a sign-in or a sign-out that the user asked for.
+  var isUserUnsaved = false
   /// The token that the store held when it was last read or written.
   var stored: AccessToken?
   var isStoreKnown = false
@@ -125,6 +127,7 @@ struct TokenState: Sendable {
   /// Takes a token that the user brought; the count of refreshes starts at zero again.
   mutating func signIn(_ token: AccessToken, id: String? = nil, now: Duration, date: Date) {
     userChanges += 1
+    isUserUnsaved = true
     beginGeneration()
     refreshTimes = []
     var received = token.received(at: date)
@@ -136,6 +139,7 @@ struct TokenState: Sendable {
   /// Forgets the token because the user asked for it, and not because a server or another process did.
   mutating func signOutAsRequested() {
     userChanges += 1
+    isUserUnsaved = true
     signOut()
   }
 

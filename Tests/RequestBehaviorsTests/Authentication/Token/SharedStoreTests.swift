@@ -282,6 +282,39 @@ import Testing
     #expect(await events.names(through: "signedOut") == ["signedOut"])
     #expect(store.value == nil)
   }
+
+  @Test func `a sign-out that could not be stored is not undone by a refresh of another process`() async throws {
+    let isFull = Box(false)
+    let store = FailingTokenStore(save: { isFull.value })
+    let session = try await fixture.alice(store)
+    let refreshed = AccessToken("t9", lifetime: .seconds(3_600), refreshToken: "r9").ofSession(try await store.load())
+    isFull.value = true
+    await #expect(throws: CocoaError.self) { try await session.signOut() }
+    await fixture.clock.waitForSleepers(1)
+    store.put(refreshed)
+    isFull.value = false
+    let attempts = store.attempts
+    fixture.clock.advance(by: .seconds(1))
+    await store.attempts(attempts + 1)
+    #expect(try await session.isSignedIn() == false)
+    #expect(store.value == nil)
+  }
+
+  @Test func `a sign-in that could not be stored is not undone by a refresh for the user before`() async throws {
+    let isFull = Box(false)
+    let store = FailingTokenStore(save: { isFull.value })
+    let session = try await fixture.alice(store)
+    let refreshed = AccessToken("t9", lifetime: .seconds(3_600), refreshToken: "r9").ofSession(try await store.load())
+    isFull.value = true
+    await #expect(throws: CocoaError.self) { try await session.signIn(AccessToken("bob")) }
+    await fixture.clock.waitForSleepers(1)
+    store.put(refreshed)
+    isFull.value = false
+    let attempts = store.attempts
+    fixture.clock.advance(by: .seconds(1))
+    await store.attempts(attempts + 1)
+    #expect(store.value == "bob")
+  }
 }
 
 /// A store over a place that several stores share.
