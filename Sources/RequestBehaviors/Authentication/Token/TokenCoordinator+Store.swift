@@ -204,12 +204,17 @@ extension TokenCoordinator {
   ///
   /// - Parameters:
   ///   - isCancelling: Whether to cancel the task of a refresh under way.
+  ///   - mark: The mark of the user who signs out, who has left already if it is not the newest any more; `nil` for any
+  ///     user.
   ///   - note: Reads the state before the token is forgotten; called under the lock.
   /// - Throws: The error of the store.
-  func signOut(isCancelling: Bool = true, noting note: (inout TokenState) -> Void = { _ in }) async throws {
+  func signOut(
+    isCancelling: Bool = true, since mark: Int? = nil, noting note: (inout TokenState) -> Void = { _ in }
+  ) async throws {
     var removal: Task<Void, any Error>?
     var wasSignedIn = false
     complete(isCancelling: isCancelling) { state, _ in
+      if let mark, mark != state.userChanges { return .ignore }
       note(&state)
       wasSignedIn = state.hasToken || !state.isLoaded
       state.signOutAsRequested()

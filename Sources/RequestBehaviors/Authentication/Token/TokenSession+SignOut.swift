@@ -28,12 +28,14 @@ extension TokenSession {
 extension TokenCoordinator {
   /// Signs out, and returns the newest token of the user who left, and the result of storing the change.
   func signOutKeepingToken() async -> (token: AccessToken?, storing: Result<Void, any Error>) {
+    // A user who signs in while the store is read is not the one who signs out.
+    let mark = update { state, _ in state.isLoaded ? nil : state.userChanges }
     try? await load()
     var token: AccessToken?
     var late: Waiter<AccessToken?>?
     let storing: Result<Void, any Error>
     do {
-      try await signOut(isCancelling: false) { state in
+      try await signOut(isCancelling: false, since: mark) { state in
         token = state.token
         // A refresh that waits for another process has sent nothing.
         guard let refresh = state.refresh, state.isAlone else { return }

@@ -51,6 +51,23 @@ import Testing
     #expect(try await store.load() == nil)
   }
 
+  @Test func `a user who signs in while the store is read for a sign-out stays, and so does the token`() async throws {
+    let gate = TestGate()
+    let store = HeldTokenStore(AccessToken("a", refreshToken: "kept"), onLoad: { await gate.pass() })
+    let session = TokenSession(source: .refreshToken(TokenEndpoint("token", clientID: "shop")), store: store)
+    let events = session.events
+    let out = Task { try await session.signOut { note($0) } }
+    await gate.waitForArrivals(1)
+    let signIn = Task { try await session.signIn(AccessToken("b", refreshToken: "newer")) }
+    #expect(await events.names(through: "signedIn") == ["signedIn"])
+    gate.open()
+    try await out.value
+    try await signIn.value
+    #expect(try await session.isSignedIn())
+    #expect(revoked.withLock { $0 }.isEmpty)
+    #expect(store.value == "b")
+  }
+
   @Test func `the token of a refresh under way is revoked, and not thrown away`() async throws {
     let (session, client) = try await signedIn()
     mock.on(.get, "a").respond(401, headers: ["WWW-Authenticate": "Bearer"])
