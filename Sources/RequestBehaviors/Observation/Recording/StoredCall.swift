@@ -81,7 +81,7 @@ struct StoredCall: Sendable {
   private var ownSecrets: CallSecrets?
   /// The owners of the call, as of its end.
   private var ownOwner: CallOwner?
-  /// The decisions and secrets of the shared flights that the call began, which have no end of their own.
+  /// The decisions, secrets and owners of the shared flights that the call began, which have no end of their own.
   private var flights: [Flight] = []
   /// The estimated size in bytes.
   var size = 700
@@ -91,6 +91,7 @@ struct StoredCall: Sendable {
     let id: Call.ID
     var decisions: [Call.Event]
     var secrets: CallSecrets
+    var owner: CallOwner
   }
 
   init(_ call: Call, _ method: RequestMethod? = nil, _ url: URL? = nil, endpoint: String = "") {
@@ -100,7 +101,10 @@ struct StoredCall: Sendable {
   }
 
   /// Whether none of the users whose call it is has signed out since it began.
-  var isPresent: Bool { (call?.owner ?? ownOwner)?.isPresent ?? true }
+  var isPresent: Bool {
+    // A flight may be sent for a user who signed in after the call had begun.
+    ((call?.owner ?? ownOwner)?.isPresent ?? true) && flights.allSatisfy(\.owner.isPresent)
+  }
 
   /// Whether the call has not ended.
   var isUnderWay: Bool { call != nil }
@@ -117,14 +121,16 @@ struct StoredCall: Sendable {
   /// The secrets of the call and of its flights.
   var secrets: [CallSecrets] { [call?.secrets ?? ownSecrets].compactMap(\.self) + flights.map(\.secrets) }
 
-  /// Notes what a shared flight has decided, and its secrets, as of now.
+  /// Notes what a shared flight has decided, its secrets and its owners, as of now.
   mutating func note(flight: Call) -> Int {
     let events = flight.events
     let index = flights.firstIndex { $0.id == flight.id } ?? flights.endIndex
-    if index == flights.endIndex { flights.append(Flight(id: flight.id, decisions: [], secrets: flight.secrets)) }
+    if index == flights.endIndex {
+      flights.append(Flight(id: flight.id, decisions: [], secrets: flight.secrets, owner: flight.owner))
+    }
     let added = events[min(flights[index].decisions.count, events.count)...]
     flights[index].decisions = events
-    flights[index].secrets = flight.secrets
+    (flights[index].secrets, flights[index].owner) = (flight.secrets, flight.owner)
     return added.reduce(0) { $0 + StoredCall.size(of: $1) }
   }
 

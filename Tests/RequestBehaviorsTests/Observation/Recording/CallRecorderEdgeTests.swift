@@ -177,6 +177,26 @@ import Testing
     #expect(recorder.recording.calls.isEmpty)
   }
 
+  @Test func `a shared call under way of a user who signed in meanwhile is hidden after the sign-out`() async throws {
+    mock.on(.get, "me").respond(text: "ann")
+    let session = TokenSession(source: .signInOnly)
+    let gate = TestGate()
+    let holding = ClosureBehavior("holding") { request, next in
+      try await session.signIn(AccessToken("ann"))
+      let response = try await next(request)
+      await gate.pass()
+      return response
+    }
+    let client = client([.coalescing(), holding, .tokenAuth(session)])
+    let call = Task { try await client.send(Request<String>.get("me")) }
+    await gate.waitForArrivals(1)
+    try await session.signOut()
+    #expect(recorder.recording.calls.isEmpty)
+    gate.open()
+    await #expect(throws: NetworkError.self) { try await call.value }
+    #expect(recorder.recording.calls.isEmpty)
+  }
+
   @Test func `a secret of a user who signed out is hidden in the calls that stay`() async throws {
     let recorder = CallRecorder(bodies: .upTo(1_000))
     mock.on(.post, "login").respond(text: "first-token")
