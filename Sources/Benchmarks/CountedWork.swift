@@ -20,6 +20,7 @@ struct CountedWork: Sendable {
     CountedWork("empty", behaviors: { [] }),
     CountedWork("header") { [HeaderBehavior(name: "X-A")] },
     CountedWork("token") { [.tokenAuth(session())] },
+    CountedWork("token-told", over: NullEndingTransport()) { [.tokenAuth(session())] },
     CountedWork("logging") { [.logging(ClosureLogSink { _ in })] },
     CountedWork("passing") { [PassingBehavior()] },
     CountedWork("retry") { [.retry()] },

@@ -64,7 +64,7 @@ extension Benchmark {
 }
 
 /// A transport that responds at once, and says itself when it has the request.
-private struct NullEndingTransport: HandOverEnding {
+struct NullEndingTransport: HandOverEnding {
   func send(_ request: NetworkRequest) async throws -> NetworkResponse {
     HandOver.endCurrent()
     return NetworkResponse(request: request, statusCode: 200)
