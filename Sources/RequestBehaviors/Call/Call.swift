@@ -64,18 +64,20 @@ public final class Call: Sendable {
     var owner = CallOwner()
     var coverage = CredentialCoverage()
     // Most calls make one send.
-    var attempts: ShortList<Attempt> = []
+    var attempts = ShortList<Attempt>()
     var events: [Event] = []
     /// The observers of events; empty after the end of the `send`, because an observer may refer to the call.
     var observers: [any CallObserver] = []
     var memory: Memory
     var withheld: Set<Withheld> = []
     var secrets: CallSecrets
-    var sendChecks: ShortList<SendCheck> = []
+    /// The records of sessions with tokens, and the checks of these.
+    var tokens = TokenRecords()
+    var sendChecks = ShortList<SendCheck>()
     /// The updates for requests that have passed the limiters.
-    var renewals: ShortList<Renewal> = []
+    var renewals = ShortList<Renewal>()
     /// The sessions that wait at their end for requests that are being handed to the transport.
-    var handOvers: ShortList<HandOvers> = []
+    var handOvers = ShortList<HandOvers>()
   }
 
   /// A check of the request at the last moment before it is sent.

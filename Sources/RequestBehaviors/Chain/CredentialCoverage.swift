@@ -60,7 +60,7 @@ extension Call {
   /// The behaviors of the list that returned an owner, and those that added secrets without one.
   struct CredentialCoverage: Sendable {
     /// The indices of the behaviors that returned an owner.
-    var scoped: ShortList<Int> = []
+    var scoped = ShortList<Int>()
     /// The innermost index at which a secret was added without an owner; -1 if there is no such index.
     var innermostUncovered = -1
   }

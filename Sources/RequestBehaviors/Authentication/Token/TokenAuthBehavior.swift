@@ -31,13 +31,15 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
   public var credential: String { session.name }
 
   /// The servers that the token may be sent to.
-  public let origins: OriginScope
+  public var origins: OriginScope { field.origins }
 
   /// The field that carries the token.
   public var credentialField: String? { header.name }
 
+  var header: TokenHeader { field.header }
+
   let session: TokenSession
-  let header: TokenHeader
+  private let field: TokenField
   let realm: String?
   let isUnauthorized: (@Sendable (NetworkResponse) -> Bool)?
   private let validation: TokenValidation?
@@ -58,8 +60,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
     isUnauthorized: (@Sendable (NetworkResponse) -> Bool)? = nil
   ) {
     self.session = session
-    self.header = header
-    self.origins = origins
+    self.field = TokenField(header, of: session.coordinator, for: origins)
     self.validation = validation
     self.realm = realm
     self.isUnauthorized = isUnauthorized
@@ -150,10 +151,11 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
 
   /// Returns the request with the token; the token is checked once more right before the request is sent.
   func authorized(_ request: NetworkRequest, _ issued: IssuedToken) -> NetworkRequest {
-    request.call.noteToken(issued, in: header, for: origins, of: session.coordinator)
+    let value = header.value(of: issued)
+    request.call.noteToken(issued, as: value, in: field)
     if let scope = issued.token.sessionID { request.call.noteSend(for: scope) }
     var authorized = request
-    authorized.headers.set(header.name, header.value(of: issued), sensitive: origins)
+    authorized.headers.set(header.name, value, sensitive: origins)
     return authorized
   }
 

@@ -1,18 +1,16 @@
 /// The record that a call keeps of a session.
-struct TokenRecord: Sendable {
+struct TokenRecord: Sendable, Identifiable {
   /// The session.
-  let coordinator: TokenCoordinator.ID
+  let id: TokenCoordinator.ID
   /// The generation of the user who owns the call.
   var generation: Int
   /// The number of failed refreshes when the call first needed a token; `nil` before that.
   var failures: Int?
   var hasReplayed = false
-  /// The field whose token is checked before every send.
-  var checkedField: String?
   /// The tokens of the call, by the values of their field.
   ///
   /// Several sends under way may carry different ones, and another session may have set the field since.
-  var tokens: ShortList<(value: String, issued: IssuedToken)> = []
+  var tokens = ShortList<(value: String, issued: IssuedToken)>()
 }
 
 extension TokenRecord {
@@ -24,17 +22,80 @@ extension TokenRecord {
   }
 }
 
-/// The records that a call keeps of its sessions; most calls have one.
-private enum TokenRecords: CallKey {
-  static let defaultValue: [TokenRecord] = []
+/// The records that a call keeps of its sessions, and the checks of their tokens; most calls have one session.
+///
+/// They are a part of the call's state, and the checks are values. A value in the call's memory and two closures would
+/// be six of the allocations of a request.
+struct TokenRecords: Sendable {
+  private var records = ShortList<TokenRecord>()
+  fileprivate(set) var checks = ShortList<TokenCheck>()
+
+  /// Changes a session's record; adds a record with this generation if the session has no record yet.
+  fileprivate mutating func change<Result>(
+    of coordinator: TokenCoordinator.ID, beginningWith generation: Int, _ change: (inout TokenRecord) -> Result
+  ) -> Result {
+    records.change(coordinator, orAdd: TokenRecord(id: coordinator, generation: generation), change)
+  }
+
+  /// Changes a session's record; every call looks the session up first, so there is one.
+  fileprivate mutating func change<Result>(
+    of coordinator: TokenCoordinator.ID, _ change: (inout TokenRecord) -> Result
+  ) -> Result {
+    self.change(of: coordinator, beginningWith: 0, change)
+  }
+
+  fileprivate var signIns: [ObjectIdentifier: Int] {
+    records.reduce(into: [:]) { $0[$1.id] = $1.generation }
+  }
 }
 
-extension [TokenRecord] {
-  /// Returns the index of a session's record; adds a record with this generation if the session has no record yet.
-  fileprivate mutating func place(of coordinator: TokenCoordinator.ID, beginningWith generation: Int) -> Int {
-    if let place = firstIndex(where: { $0.coordinator == coordinator }) { return place }
-    append(TokenRecord(coordinator: coordinator, generation: generation))
-    return count - 1
+/// The last check of the tokens that a call sends in a field.
+struct TokenCheck: Sendable {
+  let field: TokenField
+  /// The generation of the user who owned the call when the field first got a token.
+  fileprivate let generation: Int
+
+  /// Puts the newest token of the same user into a request that may have waited in a limiter.
+  func renew(_ request: inout NetworkRequest) {
+    let coordinator = field.coordinator
+    guard let sent = request.call.token(sentIn: request.headers, field.header, of: coordinator.id),
+      let newest = coordinator.newest(after: sent)
+    else { return }
+    let value = field.header.value(of: newest)
+    request.call.updateRecord(of: coordinator.id) { $0.note(newest, as: value) }
+    request.headers.set(field.header.name, value, sensitive: field.origins)
+  }
+
+  /// Throws if a request carries the token of a user who has left.
+  func verify(_ request: NetworkRequest) throws {
+    let coordinator = field.coordinator
+    // The generation of a call only grows, and never beyond the session's.
+    let latest = coordinator.generation
+    if latest == generation || latest == request.call.sessionSnapshot(of: coordinator.id).generation { return }
+    if request.call.token(sentIn: request.headers, field.header, of: coordinator.id) != nil {
+      throw NetworkError.signedOut()
+    }
+  }
+}
+
+/// The field in which a behavior sends the tokens of a session.
+///
+/// It is a class, so that a call refers to that of the behavior.
+final class TokenField: Sendable {
+  let coordinator: TokenCoordinator
+  let header: TokenHeader
+  /// The servers that the tokens may be sent to.
+  let origins: OriginScope
+
+  init(_ header: TokenHeader, of coordinator: TokenCoordinator, for origins: OriginScope) {
+    self.coordinator = coordinator
+    self.header = header
+    self.origins = origins
+  }
+
+  /// Whether two behaviors send the tokens of one session in one field.
+  fileprivate func isSame(as other: TokenField) -> Bool {
+    self === other || coordinator === other.coordinator && header.name == other.header.name
   }
 }
 
@@ -43,7 +104,7 @@ extension Call {
   ///
   /// The call's response is stored as that user's, so the call must not be sent as another user.
   func noteUser(_ generation: Int, of coordinator: TokenCoordinator.ID) {
-    update(TokenRecords.self) { _ = $0.place(of: coordinator, beginningWith: generation) }
+    withState { $0.tokens.change(of: coordinator, beginningWith: generation) { _ in } }
   }
 
   /// Records the session's history when the call first comes, and returns the record.
@@ -52,22 +113,21 @@ extension Call {
   /// user was signed in then, it belongs to the user who is signed in when it first needs a token. That holds too if
   /// the store had to be read to find out.
   func note(_ lookup: TokenCoordinator.Lookup, of coordinator: TokenCoordinator.ID) -> SessionSnapshot {
-    update(TokenRecords.self) { records in
-      let snapshot = lookup.snapshot
-      let place = records.place(of: coordinator, beginningWith: snapshot.generation)
-      if records[place].failures == nil, records[place].generation == lookup.emptyGeneration {
-        records[place].generation = snapshot.generation
+    let snapshot = lookup.snapshot
+    return withState { state in
+      state.tokens.change(of: coordinator, beginningWith: snapshot.generation) { record in
+        if record.failures == nil, record.generation == lookup.emptyGeneration {
+          record.generation = snapshot.generation
+        }
+        let failures = record.failures ?? snapshot.failures
+        record.failures = failures
+        return SessionSnapshot(generation: record.generation, failures: failures)
       }
-      let failures = records[place].failures ?? snapshot.failures
-      records[place].failures = failures
-      return SessionSnapshot(generation: records[place].generation, failures: failures)
     }
   }
 
   /// The numbers of the sign-ins that the call belongs to, by session.
-  var tokenSignIns: [ObjectIdentifier: Int] {
-    self[TokenRecords.self].reduce(into: [:]) { $0[$1.coordinator] = $1.generation }
-  }
+  var tokenSignIns: [ObjectIdentifier: Int] { withState { $0.tokens.signIns } }
 
   /// The history that was recorded when the call came.
   func sessionSnapshot(of coordinator: TokenCoordinator.ID) -> SessionSnapshot {
@@ -87,38 +147,20 @@ extension Call {
   ///
   /// - Parameters:
   ///   - issued: The token.
-  ///   - header: The field that carries it.
-  ///   - origins: The servers it may be sent to.
-  ///   - coordinator: The session.
-  func noteToken(
-    _ issued: IssuedToken, in header: TokenHeader, for origins: OriginScope, of coordinator: TokenCoordinator
-  ) {
-    let (isChecked, generation) = updateRecord(of: coordinator.id) { record in
-      record.note(issued, as: header.value(of: issued))
-      return (record.checkedField == header.name, record.generation)
-    }
-    // A retry comes here again and adds nothing.
-    if isChecked { return }
-    // All is added before the field counts as checked, so that no other send of the call goes without it. Two that come
-    // at the same moment add it twice, which does no harm.
-    addHandOvers(coordinator.handOvers)
-    addRenewal { request in
-      guard let sent = request.call.token(sentIn: request.headers, header, of: coordinator.id),
-        let newest = coordinator.newest(after: sent)
-      else { return }
-      let value = header.value(of: newest)
-      request.call.updateRecord(of: coordinator.id) { $0.note(newest, as: value) }
-      request.headers.set(header.name, value, sensitive: origins)
-    }
-    addSendCheck { request in
-      // The generation of a call only grows, and never beyond the session's.
-      let latest = coordinator.generation
-      if latest == generation || latest == request.call.sessionSnapshot(of: coordinator.id).generation { return }
-      if request.call.token(sentIn: request.headers, header, of: coordinator.id) != nil {
-        throw NetworkError.signedOut()
+  ///   - value: The value of the field that carries it.
+  ///   - field: The field.
+  func noteToken(_ issued: IssuedToken, as value: String, in field: TokenField) {
+    // At once, so that no other send of the call goes without the check.
+    withState { state in
+      let generation = state.tokens.change(of: field.coordinator.id) { record in
+        record.note(issued, as: value)
+        return record.generation
       }
+      // A retry comes here again and adds nothing.
+      if state.tokens.checks.contains(where: { $0.field.isSame(as: field) }) { return }
+      state.tokens.checks.append(TokenCheck(field: field, generation: generation))
+      state.addHandOvers(field.coordinator.handOvers)
     }
-    updateRecord(of: coordinator.id) { $0.checkedField = header.name }
   }
 
   /// The token of a session that a request carries; `nil` if its field holds no token that the call got from the
@@ -140,13 +182,9 @@ extension Call {
     }
   }
 
-  private func updateRecord<Result>(of coordinator: TokenCoordinator.ID, _ change: (inout TokenRecord) -> Result)
-    -> Result
-  {
-    update(TokenRecords.self) { records in
-      // Every call looks the session up first, so there is a record and the generation does not matter.
-      let place = records.place(of: coordinator, beginningWith: 0)
-      return change(&records[place])
-    }
+  fileprivate func updateRecord<Result>(
+    of coordinator: TokenCoordinator.ID, _ change: (inout TokenRecord) -> Result
+  ) -> Result {
+    withState { $0.tokens.change(of: coordinator, change) }
   }
 }
