@@ -109,7 +109,7 @@ public struct DetachedNext: Sendable {
     if isCancelled { task.cancel() }
     let started = started
     return run.chain.waits.start(task, isAwaited: isAwaited) { outcome in
-      started.withLock { $0.tasks.removeAll { $0 === task } }
+      started.withLock { $0.tasks.removeAll { $0.isSame(as: task) } }
       completion(outcome)
     } _: {
       try await self(request)

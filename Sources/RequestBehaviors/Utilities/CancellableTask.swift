@@ -4,7 +4,9 @@ import Foundation
 ///
 /// The work begins at once on the caller's thread, where it can (``BegunTasks``). Until it first waits, it costs no
 /// switch to another thread: a third of the processor time of a task that is enqueued.
-package final class CancellableTask<Value: Sendable>: Sendable {
+///
+/// Copies are one task. It is a value, because an object around its state would be one more allocation.
+package struct CancellableTask<Value: Sendable>: Sendable {
   private struct State: @unchecked Sendable {
     var isCancelled = false
     var task: Task<Value, any Error>?
@@ -18,6 +20,9 @@ package final class CancellableTask<Value: Sendable>: Sendable {
 
   /// Creates a task without work.
   package init() {}
+
+  /// Whether two values are copies of one.
+  package func isSame(as other: CancellableTask) -> Bool { state.isSame(as: other.state) }
 
   /// Cancels the work, also before it has begun.
   package func cancel() {

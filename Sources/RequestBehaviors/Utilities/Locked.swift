@@ -40,6 +40,9 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {
     }
   }
 
+  /// Whether two copies share one value.
+  func isSame(as other: Locked) -> Bool { buffer === other.buffer }
+
   /// Whether no other copy refers to the value.
   package var isOnlyReference: Bool { mutating get { isKnownUniquelyReferenced(&buffer) } }
 }
