@@ -12,8 +12,22 @@
 ///
 /// The owner's calls under way lose their owner at once (``CallOwner``), and their responses are not stored.
 public final class ScopeEndings: Sendable {
+  /// A client's list, as far as it is told of endings.
+  ///
+  /// The list holds it, and it is what is referred to weakly: retaining an object that is referred to so costs several
+  /// times as much, and a request retains the list at every step.
+  final class Listener: Sendable {
+    fileprivate let pipeline: Pipeline
+    fileprivate let transport: any Transport
+
+    init(_ pipeline: Pipeline, _ transport: any Transport) {
+      self.pipeline = pipeline
+      self.transport = transport
+    }
+  }
+
   private struct Member {
-    weak var chain: Chain?
+    weak var listener: Listener?
   }
 
   private struct State {
@@ -28,14 +42,14 @@ public final class ScopeEndings: Sendable {
   public let leftovers = ScopeLeftovers()
 
   /// Adds a client's list.
-  func add(_ chain: Chain) {
+  func add(_ listener: Listener) {
     state.withLock { state in
       if state.members.count >= state.limit {
-        state.members.removeAll { $0.chain == nil }
+        state.members.removeAll { $0.listener == nil }
         // Twice the number in use, so that a variant costs the same, however many there are.
         state.limit = max(16, state.members.count * 2)
       }
-      state.members.append(Member(chain: chain))
+      state.members.append(Member(listener: listener))
     }
   }
 
@@ -53,13 +67,13 @@ public final class ScopeEndings: Sendable {
   ///
   /// - Parameter scope: The value that ``RequestBehavior/scope(for:)`` returned while the user was signed in.
   public func note(_ scope: String) {
-    let chains = state.withLock { state in
+    let listeners = state.withLock { state in
       state.log.note(scope)
-      return state.members.compactMap(\.chain)
+      return state.members.compactMap(\.listener)
     }
     var told: Set<ObjectIdentifier> = []
-    for chain in chains {
-      let transport = chain.transport
+    for listener in listeners {
+      let transport = listener.transport
       // Variants share one transport. Values have no identity, so each of them is told.
       let isClass = type(of: transport) is AnyClass
       if !isClass || told.insert(ObjectIdentifier(transport as AnyObject)).inserted { transport.forgetUser() }
@@ -75,8 +89,8 @@ public final class ScopeEndings: Sendable {
   public func tell(_ scope: String) async {
     var removed: Set<String> = []
     var told: Set<StateIdentity> = []
-    for chain in state.withLock({ $0.members.compactMap(\.chain) }) {
-      for entry in chain.pipeline.entries {
+    for listener in state.withLock({ $0.members.compactMap(\.listener) }) {
+      for entry in listener.pipeline.entries {
         if let cache = entry.behavior as? any ResponseCache, !removed.insert(cache.leftoverID).inserted { continue }
         if let state = entry.behavior.stateIdentity, !told.insert(state).inserted { continue }
         await entry.behavior.scopeEnded(scope)

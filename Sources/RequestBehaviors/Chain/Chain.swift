@@ -22,6 +22,8 @@ final class Chain: Sendable {
   let waits: ClientWaits
   /// The list of the client, if this one is made for a request with behaviors of its own.
   let base: Chain?
+  /// The part of a client's list that is told of the owners that end.
+  let listener: ScopeEndings.Listener?
   /// The index of the first behavior that sees what the transport gets.
   private let lastStart: Int
   /// The names of the credentials that a request can ask for.
@@ -41,6 +43,7 @@ final class Chain: Sendable {
     base: Chain? = nil
   ) {
     self.base = base
+    self.listener = base == nil ? ScopeEndings.Listener(pipeline, transport) : nil
     self.pipeline = pipeline
     self.behaviors = pipeline.entries.map(\.behavior)
     self.credentials = pipeline.entries.map(\.credential)

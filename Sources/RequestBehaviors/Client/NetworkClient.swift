@@ -70,7 +70,7 @@ public final class NetworkClient: Sendable {
         waits: waits)
     }
     // The client of a prerequisite has behaviors of the client that made it, which hear of endings already.
-    if parent == nil, let chain = try? chain.get() { waits.scopeEndings.add(chain) }
+    if parent == nil, let listener = (try? chain.get())?.listener { waits.scopeEndings.add(listener) }
   }
 
   /// Returns a variant of this client over the same transport.
