@@ -146,8 +146,9 @@ public struct CachingBehavior: UniqueBehavior {
   /// behavior any more by then.
   private func removeWithOwners(of call: Call) {
     let owner = call.owner
-    guard !owner.scopes.isEmpty, owner.isPresent, let leftovers = call.scopeEndings?.leftovers else { return }
-    for scope in owner.scopes {
+    let scopes = owner.scopes
+    guard !scopes.isEmpty, owner.isPresent, let leftovers = call.scopeEndings?.leftovers else { return }
+    for scope in scopes {
       if let later {
         leftovers.add(leftoverID, of: scope) {
           if let store = await later() { await CachingBehavior(store).scopeEnded(scope) }

@@ -1,8 +1,8 @@
 /// Tells the clients of a session that an owner has ended: the user has signed out or been replaced.
 package final class SessionScopes: Sendable {
   private struct Client {
-    let id: ObjectIdentifier
     weak var endings: ScopeEndings?
+    /// The leftovers of these endings, which are held: no other client's have the same identity.
     let leftovers: ScopeLeftovers
   }
 
@@ -40,14 +40,11 @@ package final class SessionScopes: Sendable {
   /// Adds the client of a call.
   package func follow(_ call: Call) {
     guard let endings = call.scopeEndings else { return }
-    let id = ObjectIdentifier(endings)
     state.withLock { state in
-      // In place, because copying a weak reference costs more than the rest.
-      for index in state.clients.indices where state.clients[index].id == id && state.clients[index].endings != nil {
-        return
-      }
+      // In place and by the leftovers, because copying or reading a weak reference costs more than the rest.
+      for index in state.clients.indices where state.clients[index].leftovers === endings.leftovers { return }
       state.dropClients(addingTo: leftovers)
-      state.clients.append(Client(id: id, endings: endings, leftovers: endings.leftovers))
+      state.clients.append(Client(endings: endings, leftovers: endings.leftovers))
     }
   }
 

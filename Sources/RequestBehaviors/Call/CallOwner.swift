@@ -20,9 +20,11 @@
 /// ```
 public struct CallOwner: Sendable {
   /// The owners that behaviors returned before the call began; empty if the response is the same for all users.
-  public private(set) var scopes: [String] = []
+  public var scopes: [String] { Array(firstScopes) }
+  // Not arrays, because most calls have one owner.
+  private var firstScopes = ShortList<String>()
   /// The owners that sends were noted for after the call had begun for others.
-  private(set) var laterScopes: [String] = []
+  private(set) var laterScopes = ShortList<String>()
   /// Whether a send was made for another user, whose owner is not known by name.
   private var hasLeft = false
   /// Whether a send was made without the credentials of an owner.
@@ -36,7 +38,7 @@ public struct CallOwner: Sendable {
   /// Whether none of the owners has ended since the call began.
   public var isPresent: Bool {
     guard let endings else { return true }
-    return !endings.hasEnded(scopes, since: endingCount) && !endings.hasEnded(laterScopes, since: endingCount)
+    return !endings.hasEnded(firstScopes, since: endingCount) && !endings.hasEnded(laterScopes, since: endingCount)
   }
 
   /// Whether every send was made for the owners that the call was begun for.
@@ -52,8 +54,8 @@ public struct CallOwner: Sendable {
   }
 
   /// Begins to count the owners that end.
-  fileprivate mutating func begin(with endings: ScopeEndings?) {
-    guard self.endings == nil, let endings else { return }
+  fileprivate mutating func begin(with new: @autoclosure () -> ScopeEndings?) {
+    guard endings == nil, let endings = new() else { return }
     self.endings = endings
     endingCount = endings.count
   }
@@ -65,11 +67,11 @@ public struct CallOwner: Sendable {
   fileprivate mutating func becomeAnonymous() { isAnonymous = true }
 
   /// Adds an owner that the call is begun for.
-  fileprivate mutating func bind(to scope: String) { scopes.append(scope) }
+  fileprivate mutating func bind(to scope: String) { firstScopes.append(scope) }
 
   /// Adds the owner that a send is made for.
   fileprivate mutating func bind(sendTo scope: String) {
-    if !scopes.contains(scope), !laterScopes.contains(scope) { laterScopes.append(scope) }
+    if !firstScopes.contains(scope), !laterScopes.contains(scope) { laterScopes.append(scope) }
   }
 }
 
@@ -102,17 +104,15 @@ extension Call {
   ///
   /// - Parameter scope: The owner of the send's credentials.
   public func noteSend(for scope: String) {
-    let endings = scopeEndings
     withState { state in
-      state.owner.begin(with: endings)
+      state.owner.begin(with: scopeEndings)
       state.owner.bind(sendTo: scope)
     }
   }
 
   /// Begins to watch for owners that end; called before behaviors are asked for theirs.
   func beginOwner() {
-    let endings = scopeEndings
-    withState { $0.owner.begin(with: endings) }
+    withState { $0.owner.begin(with: scopeEndings) }
   }
 
   /// Records that a send was made for another user than the call was begun for.

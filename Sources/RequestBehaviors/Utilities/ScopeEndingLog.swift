@@ -32,6 +32,12 @@ package struct ScopeEndingLog: Sendable {
   /// Whether one of the owners has ended since there were so many endings.
   package func hasEnded(_ scopes: [String], since count: UInt64) -> Bool {
     guard count < self.count else { return false }
-    return count < lastForgotten || scopes.contains { numbers[$0.hashValue].map { $0 > count } ?? false }
+    return count < lastForgotten || scopes.contains { hasEnded($0, since: count) }
+  }
+
+  /// Whether an owner has ended since there were so many endings.
+  func hasEnded(_ scope: String, since count: UInt64) -> Bool {
+    guard count < self.count else { return false }
+    return count < lastForgotten || numbers[scope.hashValue].map { $0 > count } ?? false
   }
 }
