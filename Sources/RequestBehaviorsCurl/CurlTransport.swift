@@ -152,8 +152,15 @@
     private func upload(of stream: ByteStream, length: Int64?) async throws -> CurlUpload {
       guard length == 0 else { return CurlUpload(stream, length: length) }
       // libcurl would not ask for any bytes, so surplus ones would go unnoticed.
-      for try await chunk in stream where !chunk.isEmpty {
-        throw NetworkError(.bodyUnreadable, "the body stream has more than the 0 bytes that it was said to have")
+      do {
+        for try await chunk in stream where !chunk.isEmpty {
+          throw NetworkError(.bodyUnreadable, "the body stream has more than the 0 bytes that it was said to have")
+        }
+      } catch {
+        stream.cancel()
+        // A cancelled send ends as cancelled, whatever its stream throws.
+        try Task.checkCancellation()
+        throw CurlUpload.failure(of: error)
       }
       return CurlUpload(Data())
     }

@@ -260,14 +260,15 @@
       if takeWakeup() { wake() }
     }
 
+    /// Returns the error of a send whose stream could not be read.
+    static func failure(of error: any Error) -> NetworkError {
+      if let error = error as? NetworkError, error.code == .bodyUnreadable { return error }
+      return NetworkError(.bodyUnreadable, "the body stream could not be read to its end", underlyingError: error)
+    }
+
     private func fail(_ error: any Error, _ wake: () -> Void) {
       stream?.cancel()
-      let failure =
-        if let error = error as? NetworkError, error.code == .bodyUnreadable {
-          error
-        } else {
-          NetworkError(.bodyUnreadable, "the body stream could not be read to its end", underlyingError: error)
-        }
+      let failure = CurlUpload.failure(of: error)
       state.withLock { $0.failure = failure }
       if takeWakeup() { wake() }
     }

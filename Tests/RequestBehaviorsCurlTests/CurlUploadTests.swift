@@ -21,6 +21,19 @@
       }
     }
 
+    @Test(arguments: [nil, Int64(0), 10])
+    func `a stream that fails says so in the same words, whatever length was announced`(length: Int64?) async throws {
+      let body = RequestBody.stream(length: length) {
+        ByteStream(AsyncThrowingStream<Data, any Error> { $0.finish(throwing: CocoaError(.fileReadUnknown)) })
+      }
+      let error = try await transport.failure(of: server.request(.put, body: body))
+      #expect(error.code == .bodyUnreadable)
+      #expect(error.message == "the body stream could not be read to its end")
+      #expect((error.underlyingError as? CocoaError)?.code == .fileReadUnknown)
+      #expect(error.request?.method == .put)
+      #expect(server.requestCount == 0)
+    }
+
     @Test func `a connection that is refused has read nothing of a one-shot body`() async throws {
       let gone = try LoopbackServer()
       gone.stop()
