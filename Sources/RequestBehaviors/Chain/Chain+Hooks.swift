@@ -1,6 +1,8 @@
 /// The hooks of one behavior, around all behaviors further in.
 extension Chain {
   /// Runs the other hooks of the behavior at an index around all behaviors further in.
+  // Inlined, as `intercept` is.
+  @inline(__always)
   func runHooks(at index: Int, _ original: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     let place = run.places[index]
     let hooks = place.toCall

@@ -170,6 +170,8 @@ final class Chain: Sendable {
   }
 
   /// Runs the `intercept` of the behavior at an index.
+  // Inlined, as the other steps of a request are, because each asynchronous function takes memory of its task.
+  @inline(__always)
   private func intercept(at index: Int, _ request: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     let step = run.beginStep()
     defer { run.endStep(step) }
@@ -191,6 +193,8 @@ final class Chain: Sendable {
 
   // MARK: - The end of the list
 
+  // Inlined, as `intercept` is.
+  @inline(__always)
   private func send(_ original: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     try Task.checkCancellation()
     // The transport may still finish a token request.
@@ -229,8 +233,15 @@ final class Chain: Sendable {
   /// Sends a request, and reads a streamed body into memory if the status is not acceptable.
   ///
   /// The reader of such a response only wants the reason, and would leave the transfer open.
+  // Inlined, as `intercept` is.
+  @inline(__always)
   private func receive(_ request: NetworkRequest, ending handOver: HandOver?) async throws -> NetworkResponse {
-    let response = try await transport.send(request, ending: handOver, itself: endsHandOvers)
+    let response =
+      if let handOver {
+        try await transport.send(request, ending: handOver, itself: endsHandOvers)
+      } else {
+        try await transport.send(request)
+      }
     if Task.isCancelled {
       response.body.cancel()
       throw CancellationError()

@@ -104,14 +104,13 @@ extension Transport {
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - handOver: The hand-over; `nil` if no session waits for it.
+  ///   - handOver: The hand-over.
   ///   - isSelfEnding: Whether the transport is ``HandOverEnding``.
   /// - Returns: The response.
   /// - Throws: The error of the transport.
   func send(
-    _ request: NetworkRequest, ending handOver: HandOver?, itself isSelfEnding: Bool
+    _ request: NetworkRequest, ending handOver: HandOver, itself isSelfEnding: Bool
   ) async throws -> NetworkResponse {
-    guard let handOver else { return try await send(request) }
     if isSelfEnding {
       return try await HandOver.$current.withValue(handOver) { try await send(request) }
     }
