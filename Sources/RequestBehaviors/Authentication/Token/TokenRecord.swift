@@ -25,7 +25,7 @@ extension TokenRecord {
 /// The records that a call keeps of its sessions, and the checks of their tokens; most calls have one session.
 ///
 /// They are a part of the call's state, and the checks are values. A value in the call's memory and two closures would
-/// be six of the allocations of a request.
+/// be five more allocations for each request.
 struct TokenRecords: Sendable {
   private var records = ShortList<TokenRecord>()
   fileprivate(set) var checks = ShortList<TokenCheck>()
