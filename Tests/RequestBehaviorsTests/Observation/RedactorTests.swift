@@ -122,7 +122,7 @@ extension RedactorFieldTests {
     assertion auth auth_code auth_key authorization authorization_code backup_code backup_codes bearer card_number
     client_key code_verifier confirmation_code connection_string consumer_key cookie cookies credential credentials
     credit_card csrf cvc cvv device_code dpop encryption_key hmac jwt license_key login_code master_key mfa_code nonce_secret
-    oauth_nonce oauth_verifier one_time_code otp pass passcode passphrase passwd password password_confirmation
+    oauth_nonce oauth_verifier oob_code one_time_code otp pass passcode passphrase passwd password password_confirmation
     password_hash passwords pin private_key pwd recovery_code recovery_codes refresh_tokens reset_code saml_response
     secret secret_key secrets security_code service_key session session_handle session_id shared_key sid sig signature
     signing_key sms_code ssn subscription_key token tokens totp two_factor_code user_code user_key verification_code

@@ -31,8 +31,21 @@ package struct PlayableRedaction: Sendable {
   private func isSecret(_ name: String, _ value: String, isSignIn: Bool) -> Bool {
     if redactor.isSensitive(field: name) { return true }
     guard PlayableRedaction.isAmbiguous(query: name) else { return false }
-    return hidesAmbiguous || isSignIn || SignInNames.looksSecret(value.utf8)
-      || SignInNames.hasWordOfKey(value.utf8, mayBeShort: name.lowercased() == "key")
+    return hidesAmbiguous || isSignIn || looksSecret(value, mayBeShort: name.lowercased() == "key")
+  }
+
+  private func looksSecret(_ value: String, mayBeShort: Bool = false) -> Bool {
+    SignInNames.looksSecret(value.utf8) || SignInNames.hasWordOfKey(value.utf8, mayBeShort: mayBeShort)
+  }
+
+  /// Returns the value of an item without the secrets of a URL or query in it, such as of the page after a sign-in.
+  private func hidingNested(in value: String) -> String {
+    guard value.contains("=") else { return hidingWebTokens(in: value) }
+    let shown = Array(value.utf8).withUnsafeBufferPointer { bytes in
+      var text = TextRedaction(bytes: bytes, rules: redactor.rules, playable: self)
+      return text.run()
+    }
+    return shown.map { String(decoding: $0, as: UTF8.self) } ?? value
   }
 
   /// Returns a text without JSON Web Tokens and the values that are hidden everywhere.
@@ -77,12 +90,16 @@ package struct PlayableRedaction: Sendable {
     if let items = parts.percentEncodedQueryItems {
       let isSignIn = SignInNames.isSignIn(pairs: (parts.percentEncodedQuery ?? "").utf8)
       parts.percentEncodedQueryItems = items.map { item in
-        guard let written = item.value else { return item }
+        guard let written = item.value else {
+          // An item without `=` has no name to judge by.
+          let name = item.name.removingPercentEncoding ?? item.name
+          return looksSecret(name) ? URLQueryItem(name: placeholders.placeholder(for: name), value: nil) : item
+        }
         let (name, value) = (item.name.removingPercentEncoding ?? item.name, written.removingPercentEncoding ?? written)
         if isSecret(name, value, isSignIn: isSignIn) {
           return URLQueryItem(name: item.name, value: placeholders.placeholder(for: value))
         }
-        let shown = hidingWebTokens(in: value)
+        let shown = hidingNested(in: value)
         return shown == value ? item : URLQueryItem(name: item.name, value: PercentEncoding.escape(shown))
       }
     }
@@ -91,7 +108,11 @@ package struct PlayableRedaction: Sendable {
 
   /// Returns a URL of a body as ``url(_:)`` shows that of a request to it; `nil` if nothing in it is hidden.
   func link(_ text: String) -> String? {
-    // Between the items of a query in HTML there is `&amp;`, which only the stricter rules of logs divide.
+    // In HTML and XML the items of a query are divided by `&amp;`.
+    if text.contains("&amp;") {
+      return link(text.replacing("&amp;", with: "&")).map { $0.replacing("&", with: "&amp;") }
+    }
+    // Only the stricter rules of logs know items that are divided otherwise.
     guard !text.contains(";"), let parts = URLComponents(string: text) else { return redactor.redact(text: text) }
     let shown = url(text)
     // A link without a secret stays as it is, byte for byte.

@@ -25,7 +25,7 @@ extension Redactor {
     "backup_codes", "bearer", "card_number", "client_key", "code_verifier", "confirmation_code", "connection_string",
     "consumer_key", "cookie", "cookies", "credential", "credentials", "credit_card", "csrf", "cvc", "cvv",
     "device_code",
-    "dpop",
+    "dpop", "oob_code",
     "encryption_key", "hmac", "jwt", "license_key", "login_code", "master_key", "mfa_code", "nonce_secret",
     "oauth_nonce", "oauth_verifier", "one_time_code", "otp", "pass", "passcode", "passphrase", "passwd", "password",
     "password_confirmation", "password_hash", "passwords", "pin", "private_key", "pwd", "recovery_code",

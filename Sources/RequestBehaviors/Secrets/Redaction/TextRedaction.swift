@@ -87,7 +87,7 @@ struct TextRedaction {
     }
     if next == UInt8(ascii: ":"), let end = signInCallback(from: start) { return hide(from: index + 1, to: end) }
     let word = UnsafeBufferPointer(rebasing: bytes[start..<index])
-    if next == UInt8(ascii: " "), Redactor.schemes.contains(word) { return hideCredentials() }
+    if next == UInt8(ascii: " "), Redactor.schemes.contains(word) { return hideCredentials(of: word) }
     // Few words have a value, so this is asked before the name is looked up.
     guard let value = valueStart(), rules.isSensitive(field: word) || isOfSignIn(word, from: start) else { return }
     hide(from: value, to: valueEnd(from: value, after: word))
@@ -163,23 +163,27 @@ struct TextRedaction {
 
   /// Hides the word after the name of an authentication scheme, unless it is prose: "basic authentication failed".
   ///
-  /// A test plays words that do not look like a credential: "Basic Tee" is the name of a product.
-  private mutating func hideCredentials() {
+  /// A test plays words that do not look like a credential: "Basic Tee" is the name of a product. After the name of
+  /// another scheme every word is one.
+  private mutating func hideCredentials(of scheme: UnsafeBufferPointer<UInt8>) {
     let start = index + 1
     let end = end(from: start) { $0.endsBareValue }
     let word = UnsafeBufferPointer(rebasing: bytes[start..<end])
-    guard !word.isEmpty, !Redactor.proseWords.contains(word), playable == nil || looksLikeCredential(word) else {
+    guard !word.isEmpty, !Redactor.proseWords.contains(word), !isProse(word, after: scheme) else {
       index = start
       return
     }
     hide(from: start, to: end)
   }
 
-  /// Whether a word is a token, or the base64 of a user name and a password (RFC 7617 §2), rather than prose.
-  private func looksLikeCredential(_ word: UnsafeBufferPointer<UInt8>) -> Bool {
-    if SignInNames.looksSecret(word) || SignInNames.hasWordOfKey(word, mayBeShort: false) { return true }
-    let decoded = Data(base64Encoded: Data(word)).flatMap { String(data: $0, encoding: .utf8) }
-    return decoded?.contains(":") ?? false
+  /// Whether a test plays the word after the name of a scheme that is a word of prose too.
+  private func isProse(_ word: UnsafeBufferPointer<UInt8>, after scheme: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard playable != nil, Redactor.proseSchemes.contains(scheme) else { return false }
+    if SignInNames.looksSecret(word) || SignInNames.hasWordOfKey(word, mayBeShort: false) { return false }
+    // The base64 of a user name and a password has a colon (RFC 7617 §2); padding may be missing, and a stop may follow.
+    let digits = word.prefix { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "=") }
+    let padding = repeatElement(UInt8(ascii: "="), count: (4 - digits.count % 4) % 4)
+    return Data(base64Encoded: Data(digits) + padding)?.contains(UInt8(ascii: ":")) != true
   }
 
   /// Returns the index of the first delimiter; a placeholder of an earlier redaction is not a delimiter.
@@ -221,6 +225,7 @@ struct TextRedaction {
 extension Redactor {
   static let schemes = FieldNames(
     ["Bearer", "Basic", "Digest", "DPoP", "Negotiate", "NTLM", "OAuth"], ignoringPunctuation: false)
+  fileprivate static let proseSchemes = FieldNames(["Basic", "Digest", "OAuth"], ignoringPunctuation: false)
   fileprivate static let proseWords = FieldNames(
     [
       "auth", "authentication", "authorization", "challenge", "challenges", "credential", "credentials", "error",

@@ -49,7 +49,17 @@ import Testing
     ("https://h.example/a?X-Amz-Signature=secret&x=1", "https://h.example/a?X-Amz-Signature=REDACTED-1&x=1"),
     ("https://ann:secret@h.example/a?page=2", "https://h.example/a?page=2"),
     ("https://h.example/a#access_token=secret", "https://h.example/a"),
-    ("https://h.example/a?b=1&amp;token=secret", "https://h.example/a?b=REDACTED&REDACTED;token=REDACTED"),
+    ("https://h.example/a?next=https%3A%2F%2Fb.example%2Fc%3Fpage%3D2", nil), ("https://h.example/a?advanced", nil),
+    (
+      "https://h.example/a?next=https%3A%2F%2Fb.example%2Fc%3Faccess_token%3Dsecret",
+      "https://h.example/a?next=https%3A%2F%2Fb.example%2Fc%3Faccess_token%3DREDACTED-1"
+    ),
+    ("https://h.example/a?next=/c?token=secret", "https://h.example/a?next=%2Fc%3Ftoken%3DREDACTED"),
+    ("https://h.example/reset?c2VjcmV0LXdvcmQtMQ", "https://h.example/reset?REDACTED-1"),
+    ("https://h.example/a?oobCode=secret", "https://h.example/a?oobCode=REDACTED-1"),
+    ("https://h.example/a?b=1&amp;size=10", nil),
+    ("https://h.example/a?b=1&amp;token=secret", "https://h.example/a?b=1&amp;token=REDACTED-1"),
+    ("https://h.example/a?b=1;token=secret", "https://h.example/a?b=REDACTED;token=REDACTED"),
     ("https://h.example/a?t=eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.secret", "https://h.example/a?t=REDACTED-1"),
     ("https://h.example/eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.secret/b", "https://h.example/REDACTED-1/b"),
   ])
@@ -62,7 +72,9 @@ import Testing
 
   @Test(arguments: [
     ("Basic Tee", "Basic Tee"), ("the basic T-Shirt of 2026, with OAuth 2.0", nil),
-    ("Basic dXNlcjpwYXNz", "Basic REDACTED"), ("Authorization: Bearer abc", "Authorization: REDACTED"),
+    ("Basic dXNlcjpwYXNz", "Basic REDACTED"), ("sent Basic dXNlcjpwYXNz.", "sent Basic REDACTED"),
+    ("Basic YW5uOnBhc3M", "Basic REDACTED"), ("Basic 9f8e7d6c5b4a", "Basic REDACTED"),
+    ("Bearer sesameopen", "Bearer REDACTED"), ("Authorization: Bearer abc", "Authorization: REDACTED"),
     ("sent Bearer 9f8e7d6c5b4a", "sent Bearer REDACTED"), ("Bearer abcdefghijklmnopqrstuvwxyz", "Bearer REDACTED"),
   ])
   func `a word after the name of a scheme is hidden if it looks like a credential`(text: String, shown: String?) {
