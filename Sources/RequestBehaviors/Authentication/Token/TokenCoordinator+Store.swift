@@ -214,7 +214,7 @@ extension TokenCoordinator {
     var removal: Task<Void, any Error>?
     var wasSignedIn = false
     complete(isCancelling: isCancelling) { state, _ in
-      if let mark, mark != state.userChanges { return .ignore }
+      if let mark, mark != state.userChanges, state.hasToken { return .ignore }
       note(&state)
       wasSignedIn = state.hasToken || !state.isLoaded
       state.signOutAsRequested()

@@ -9,7 +9,7 @@ extension TokenSession {
   ///
   /// The session is signed out first, as by ``signOut()``, whatever the server says. A refresh under way is awaited for
   /// up to ``TokenRefreshPolicy/timeout``: it may have spent the old refresh token, and the new token is then the one
-  /// to revoke.
+  /// to revoke. A user who signs in while the store is read for the first time stays.
   ///
   /// Without a network the closure fails, such as with ``NetworkError/Code-swift.struct/cannotConnect``. The session is
   /// signed out then too, and the token stays valid at the server until it expires. The session has forgotten it: to

@@ -42,14 +42,14 @@ extension TokenState {
       load(found, now: now, date: date)
       return .unchanged
     }
-    if AccessToken.isSame(found, token) { isUnsaved = false }
+    if AccessToken.isSame(found, token) { noteSaved() }
     // A session that signed in without reading the store does not know which token was in it before.
     let isNews = isStoreKnown && pendingSaves == 0
     let isKnown =
       AccessToken.isSame(found, stored) || AccessToken.isSame(found, token) || isOfUserWhoLeft(found)
     note(stored: found)
     if isKnown || !isNews { return .unchanged }
-    isUnsaved = false
+    noteSaved()
     // No token means that the other process signed out; the same session id means that it refreshed.
     guard let found else {
       // The token of a service may have been refused there, which does not end its owner.
@@ -70,9 +70,10 @@ extension TokenState {
 
   /// Whether a token in the store is a refreshed one of the user who has left here, which could not be written yet.
   ///
-  /// The other process does not know of the sign-out, and its refresh must not undo it.
+  /// The other process does not know of the sign-out, and its refresh must not undo it. A user who is named has the same
+  /// id after each sign-in, which such a token may come from.
   private func isOfUserWhoLeft(_ found: AccessToken?) -> Bool {
-    guard isUnsaved, isUserUnsaved, let id = found?.sessionID else { return false }
+    guard isUnsaved, isUserUnsaved, let id = found?.sessionID, !SessionAccount.isID(id) else { return false }
     return id == stored?.sessionID && id != token?.sessionID
   }
 
@@ -93,7 +94,9 @@ extension TokenState {
     if succeeded { note(stored: token) }
     // Whether the store is up to date is known only after the last waiting change.
     guard pendingSaves == 0 else { return }
-    isUnsaved = !succeeded
-    if succeeded { isUserUnsaved = false }
+    if succeeded { noteSaved() } else { isUnsaved = true }
   }
+
+  /// Records that the store has the session's last change, or a newer one of another process.
+  private mutating func noteSaved() { (isUnsaved, isUserUnsaved) = (false, false) }
 }
