@@ -27,7 +27,7 @@ public import RequestBehaviors
 /// Some requests cannot be signed and fail with an error that says why: a form body that is a stream, `PLAINTEXT` over
 /// http, a URL without a host. ``OAuth1Session/explain(_:)-(Error)`` shows the steps to the signature of a refused
 /// request.
-public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
+public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior, UserFollowing {
   /// After all that changes URL, method or body.
   public let order = BehaviorOrder.signing
   /// The name of the session.
@@ -71,11 +71,13 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
     return response
   }
 
+  package func follow(_ call: Call) { session.scopes.follow(call) }
+
   /// Returns the signed-in user as the owner of the response: a hash of the account's name, or of the consumer's key
   /// and the token with which the user signed in.
   public func scope(for request: NetworkRequest) -> String? {
     session.note(request.call)
-    session.scopes.follow(request.call)
+    follow(request.call)
     return applies(to: request) ? session.scope : nil
   }
 

@@ -90,7 +90,11 @@ final class Chain: Sendable {
     // Behaviors are asked for owners only after the call has begun to watch for their end.
     if run.places.contains(where: { $0.toCall.contains(.scope) }) { request.call.beginOwner() }
     for (index, place) in run.places.enumerated() where place.toCall.contains(.scope) {
-      guard isWanted(at: index, by: request) else { continue }
+      guard isWanted(at: index, by: request) else {
+        // The transport keeps the cookies of a login, which is sent before there is a user.
+        (credentials[index] as? any UserFollowing)?.follow(request.call)
+        continue
+      }
       // A redirect may lead to the origin of credentials that do not apply here. Their behavior records the signed-in
       // user, but does not own the response.
       guard let scope = await behavior(at: index, place).scope(for: request) else { continue }

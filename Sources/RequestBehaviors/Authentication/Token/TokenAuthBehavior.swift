@@ -20,7 +20,7 @@ public import Foundation
 ///
 /// The token goes to its origins only. A client may have several such behaviors for sessions of different names;
 /// ``RequestOptions/authentication`` chooses for one request.
-public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
+public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior, UserFollowing {
   /// Among authentication: waiting for a token holds no permit of a limiter.
   public let order = BehaviorOrder.authentication
 
@@ -66,12 +66,14 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
     self.isUnauthorized = isUnauthorized
   }
 
+  package func follow(_ call: Call) { session.coordinator.scopes.follow(call) }
+
   /// Returns the signed-in user as the owner of the response, and records that user as the owner of the call.
   ///
   /// It waits until the store has been read once, so that a user is the same owner after every launch.
   public func scope(for request: NetworkRequest) async -> String? {
     guard request.options.authentication.includes(name) else { return nil }
-    session.coordinator.scopes.follow(request.call)
+    follow(request.call)
     let user = session.coordinator.user
     // Recorded for calls to other servers too, because a redirect may lead to this one.
     if let generation = user.generation { request.call.noteUser(generation, of: session.coordinator.id) }

@@ -62,6 +62,16 @@ import Testing
     withExtendedLifetime(variant) {}
   }
 
+  @Test func `a client forgets the user at the sign-out, though only the login was sent over it`() async throws {
+    let (transport, session) = (CookieTransport(), fixture.session())
+    let client = NetworkClient(transport, [.tokenAuth(session)])
+    try await client.send(.post("login").with(\.authentication, .none))
+    try await session.signIn(AccessToken("alice"))
+    #expect(transport.hasCookies.value)
+    try await session.signOut()
+    #expect(!transport.hasCookies.value)
+  }
+
   @Test func `a sign-in as another user ends the scope of the one before, a refresh does not`() async throws {
     let session = try await fixture.alice()
     let coordinator = ScopeKeeper()
@@ -107,4 +117,17 @@ import Testing
     try await client.send(.get("a"))
     #expect(fixture.server.tokenRequests.count == 1)
   }
+}
+
+/// A transport that keeps the cookies that come with a response.
+private struct CookieTransport: Transport {
+  let hasCookies = Box(false)
+
+  func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+    hasCookies.value = true
+    return NetworkResponse(request: request, statusCode: 200)
+  }
+
+  func shutdown() async {}
+  func forgetUser() { hasCookies.value = false }
 }
