@@ -324,6 +324,45 @@ import Testing
     #expect(await store.token?.value == "B")
   }
 
+  @Test func `a service whose newer token is of another process's key gets one of its own for the replay`()
+    async throws
+  {
+    let store = HeldStore()
+    let session = TokenSession(
+      source: .clientCredentials(fixture.endpoint(dpop: key)), store: store, clock: fixture.clock.requestClock)
+    fixture.respond(200, #"{"access_token":"A","token_type":"DPoP"}"#)
+    fixture.mock.on(.get, "orders").respond { request in
+      var token = AccessToken("B", type: "DPoP")
+      (token.sessionID, token.keyThumbprint) = (TokenAuthBehavior(session).account, "of another key")
+      await store.save(token)
+      return NetworkResponse(request: request, statusCode: 401)
+    }.times(1)
+    fixture.respond(200, #"{"access_token":"C","token_type":"DPoP"}"#)
+    fixture.mock.on(.get, "orders").respond(200)
+    try await client(session).send(.get("orders"))
+    #expect(fixture.mock.sent.map { $0.headers["Authorization"] } == [nil, "DPoP A", nil, "DPoP C"])
+  }
+
+  @Test func `a request that waited is not sent with a newer token of another process's key`() async throws {
+    let store = HeldStore()
+    let session = TokenSession(
+      source: .refreshToken(fixture.endpoint(dpop: key)), store: store, clock: fixture.clock.requestClock)
+    try await session.signIn(AccessToken("A", type: "DPoP", refreshToken: "R"))
+    let clock = fixture.clock.requestClock
+    let waiting = ClosureBehavior(
+      "waiting", order: .last,
+      intercept: { request, next in
+        var token = AccessToken("B", type: "DPoP", refreshToken: "S")
+        (token.sessionID, token.keyThumbprint) = (await store.token?.sessionID, "of another key")
+        await store.save(token)
+        _ = await TokenAuthBehavior(session).readAccount(on: clock)
+        return try await next(request)
+      })
+    fixture.mock.on(.get, "orders").respond(200)
+    try await client(session, waiting).send(.get("orders"))
+    #expect(fixture.mock.sent.map { $0.headers["Authorization"] } == ["DPoP A"])
+  }
+
   @Test(arguments: [true, false])
   func `a service gets a token of its own key in place of one of another key`(isAssertion: Bool) async throws {
     var token = AccessToken("A", type: "DPoP")

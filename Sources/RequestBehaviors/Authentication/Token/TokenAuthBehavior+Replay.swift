@@ -18,11 +18,10 @@ extension TokenAuthBehavior {
     // The caller of an `.optional` request, or of one that cannot be repeated, gets the 401 instead of an error.
     let newer: IssuedToken?
     do {
-      newer = try await request.call.wait {
+      let found = try await request.call.wait {
         try await session.issuedToken(.newer(than: refused, isCertain: isCertain), for: request, next)
       }
-      // Another process may have stored a token of its own key.
-      if let newer, let problem = session.problem(of: newer) { throw problem }
+      newer = if let found { try await ofOwnKey(found, request, next) } else { nil }
     } catch let error as CancellationError {
       throw error
     } catch let error as NetworkError where error.code == .clientShutDown {

@@ -60,7 +60,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior, UserFollowi
     isUnauthorized: (@Sendable (NetworkResponse) -> Bool)? = nil
   ) {
     self.session = session
-    self.field = TokenField(header, of: session.coordinator, for: origins)
+    self.field = TokenField(header, of: session, for: origins)
     self.validation = validation
     self.realm = realm
     self.isUnauthorized = isUnauthorized
@@ -97,12 +97,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior, UserFollowi
       } else {
         issued = try await wait(request, found, next)
       }
-      if let problem = session.problem(of: issued) {
-        // A service needs no user to get a token of its own key.
-        guard session.source.account != nil else { throw problem }
-        issued = try await renew(issued, request, next)
-        if let problem = session.problem(of: issued) { throw problem }
-      }
+      issued = try await ofOwnKey(issued, request, next)
     } catch let error as CancellationError {
       throw error
     } catch let error as NetworkError where error.code == .signedOut || error.code == .clientShutDown {
@@ -147,6 +142,16 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior, UserFollowi
   private func renew(_ rejected: IssuedToken, _ request: NetworkRequest, _ next: Next) async throws -> IssuedToken {
     try await request.call.wait { try await session.issuedToken(.newer(than: rejected), for: request, next) }
       ?? rejected
+  }
+
+  /// Returns a token unless it is bound to the key of another process; a service then gets one of its own.
+  func ofOwnKey(_ issued: IssuedToken, _ request: NetworkRequest, _ next: Next) async throws -> IssuedToken {
+    guard let problem = session.problem(of: issued) else { return issued }
+    // A service needs no user to get a token of its own key.
+    guard session.source.account != nil else { throw problem }
+    let renewed = try await renew(issued, request, next)
+    if let problem = session.problem(of: renewed) { throw problem }
+    return renewed
   }
 
   private func isAccepted(_ issued: IssuedToken) -> Bool { validation?.accepts(issued.token) ?? true }

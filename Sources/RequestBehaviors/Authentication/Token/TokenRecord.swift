@@ -59,7 +59,7 @@ struct TokenCheck: Sendable {
   func renew(_ request: inout NetworkRequest) {
     let coordinator = field.coordinator
     guard let sent = request.call.token(sentIn: request.headers, field.header, of: coordinator.id),
-      let newest = coordinator.newest(after: sent)
+      let newest = coordinator.newest(after: sent), field.session.problem(of: newest) == nil
     else { return }
     let value = field.header.value(of: newest)
     request.call.updateRecord(of: coordinator.id) { $0.note(newest, as: value) }
@@ -80,18 +80,20 @@ struct TokenCheck: Sendable {
 
 /// The field in which a behavior sends the tokens of a session.
 ///
-/// It is a class, so that a call refers to that of the behavior.
+/// It is a class, so that all calls share the behavior's one.
 final class TokenField: Sendable {
-  let coordinator: TokenCoordinator
+  let session: TokenSession
   let header: TokenHeader
   /// The servers that the tokens may be sent to.
   let origins: OriginScope
 
-  init(_ header: TokenHeader, of coordinator: TokenCoordinator, for origins: OriginScope) {
-    self.coordinator = coordinator
+  init(_ header: TokenHeader, of session: TokenSession, for origins: OriginScope) {
+    self.session = session
     self.header = header
     self.origins = origins
   }
+
+  var coordinator: TokenCoordinator { session.coordinator }
 
   /// Whether two behaviors send the tokens of one session in one field.
   fileprivate func isSame(as other: TokenField) -> Bool {
