@@ -2,7 +2,9 @@
 package final class SessionScopes: Sendable {
   private struct Client {
     weak var endings: ScopeEndings?
-    /// The leftovers of these endings, which are held: no other client's have the same identity.
+    /// The leftovers of these endings.
+    ///
+    /// They are held, so no other client has leftovers of this identity.
     let leftovers: ScopeLeftovers
   }
 

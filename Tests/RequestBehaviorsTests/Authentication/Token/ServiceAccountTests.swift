@@ -90,6 +90,8 @@ import Testing
     try await tokens.save(nil)
     #expect(await TokenAuthBehavior(session).readAccount(on: fixture.clock.requestClock))
     #expect(try await scope(session) != owner)
+    // A sign-out waits until the caches have heard of the one before it.
+    try await session.signOut()
     #expect(cache.count == 0)
   }
 
