@@ -162,6 +162,35 @@ import Testing
     #expect(begun.arrivalCount == 4)
   }
 
+  @Test(arguments: [(.discard, []), (.hold, [3])] as [(OutboxConfiguration.SignOut, [Int])])
+  func `an entry whose transaction is under way at the sign-out is treated as those before it`(
+    atSignOut: OutboxConfiguration.SignOut, states: [Int]
+  ) async throws {
+    let world = try OutboxWorld()
+    let outbox = try await outbox(world, OutboxConfiguration(atSignOut: atSignOut))
+    // A session that names no account, whose entries cannot be held.
+    try await session.signIn(AccessToken("token-a"))
+    let held = HeldWork()
+    let writing = Task {
+      try await outbox.write { db, queue in
+        try queue.enqueue(Mine(user: "a"), in: db)
+        held.hold()
+      }
+    }
+    await held.isHeld()
+    let hasSignedOut = Shared(false)
+    let signingOut = Task {
+      defer { hasSignedOut.value = true }
+      try await session.signOut()
+    }
+    // Each read comes behind those of the sign-out, which must not be over before the transaction.
+    for _ in 1...500 where !hasSignedOut.value { _ = try await world.states }
+    held.letGo()
+    _ = try await writing.value
+    try await signingOut.value
+    #expect(try await world.states == states)
+  }
+
   @Test func `an account that is away for 30 days loses its entries, and one that comes back does not`() async throws {
     let world = try OutboxWorld { _ in (503, "") }
     let outbox = try await outbox(world)

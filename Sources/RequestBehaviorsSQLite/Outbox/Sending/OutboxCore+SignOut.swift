@@ -14,7 +14,7 @@ extension OutboxCore {
         noteEnded(ended)
         try await discardEnded()
       } else if !mayReturn(ended) {
-        let owners = try await store.read { try self.table($0).owners() }
+        let owners = try await ownersOfAll()
         for owner in owners where OutboxScopes.contains(ended, in: owner.scope) { try await bury(owner.scope) }
       }
     } catch {
@@ -28,13 +28,19 @@ extension OutboxCore {
   /// - Throws: The error of the file. Then it is to be called again.
   func discardEnded() async throws {
     for (ended, number) in endedOwners {
-      let owners = try await store.read { try self.table($0).owners() }
-      if owners.contains(where: { OutboxScopes.contains(ended, in: $0.scope) }) {
+      if try await ownersOfAll().contains(where: { OutboxScopes.contains(ended, in: $0.scope) }) {
         // Another task may have done it, and the user may be back and have new entries.
         try await discard { OutboxScopes.contains(ended, in: $0.scope) && self.endedOwners[ended] == number }
       }
       forgetEnded(ended, number)
     }
+  }
+
+  /// Returns the owners of entries that are not delivered, those too whose transaction is under way.
+  ///
+  /// It checked that the user was there, who may have left since. A read does not see its entry, and a write waits.
+  private func ownersOfAll() async throws -> [OutboxOwner] {
+    try await store.write(durability: .normal) { try self.table($0).owners() }
   }
 
   /// Discards the entries of users who left while no outbox was open, or in another process.
