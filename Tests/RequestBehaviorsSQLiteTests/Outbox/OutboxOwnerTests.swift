@@ -191,6 +191,38 @@ import Testing
     #expect(try await world.states == states)
   }
 
+  /// Holds a request of ``Mine`` as its call begins, before the session is asked for its user.
+  private struct HeldBeginning: RequestBehavior {
+    let gate: TestGate
+
+    func scope(for request: NetworkRequest) async -> String? {
+      if request.url.path().contains("mine") { await gate.pass() }
+      return nil
+    }
+  }
+
+  @Test(arguments: [.discard, .hold] as [OutboxConfiguration.SignOut])
+  func `an entry is not sent by an attempt that began before its user left and came back`(
+    atSignOut: OutboxConfiguration.SignOut
+  ) async throws {
+    let (world, gate) = (try OutboxWorld(), TestGate())
+    let outbox = try await world.outbox(
+      world.client([HeldBeginning(gate: gate), .tokenAuth(session)]), operations: [Mine.self],
+      OutboxConfiguration(atSignOut: atSignOut))
+    try await signIn("a")
+    try await outbox.enqueue(Mine(user: "a"))
+    outbox.start()
+    await gate.waitForArrivals(1)
+    try await session.signOut()
+    try await signIn("a")
+    gate.open()
+    #expect(try await outbox.drain().isEmpty)
+    // Held entries are sent by the next attempt, at once.
+    #expect(world.sent == (atSignOut == .hold ? ["POST /mine/a"] : []))
+    #expect(gate.arrivalCount == (atSignOut == .hold ? 2 : 1))
+    await outbox.stop()
+  }
+
   @Test func `an account that is away for 30 days loses its entries, and one that comes back does not`() async throws {
     let world = try OutboxWorld { _ in (503, "") }
     let outbox = try await outbox(world)

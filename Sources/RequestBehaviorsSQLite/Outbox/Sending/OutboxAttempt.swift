@@ -14,6 +14,8 @@ struct OutboxAttempt: Sendable {
 
   let core: OutboxCore
   let row: OutboxRow
+  /// The owners of calls just before the entry was claimed.
+  let members: [CallOwners.Member]
   /// The operation and its request, or the error of making them.
   let made: Result<OutboxHandler.Made, any Error>
 
@@ -26,6 +28,18 @@ struct OutboxAttempt: Sendable {
     } catch {
       return Ending(outcome: outcome(of: error))
     }
+  }
+
+  /// Returns a closure that tells whether no user of the entry has left since it was claimed.
+  ///
+  /// The entry of a user who is back may have been discarded.
+  private func presence() -> @Sendable () -> Bool {
+    let scopes = OutboxScopes.scopes(of: row.scope)
+    @Sendable func own(_ members: [CallOwners.Member]) -> [CallOwners.Member] {
+      members.filter { $0.scope.map(scopes.contains) ?? false }
+    }
+    // Weak, because the requests of a client, which have it among their options, must not keep the client.
+    return { [weak core, before = own(members)] in core.map { own($0.members) == before } ?? false }
   }
 
   // MARK: The request
@@ -67,7 +81,7 @@ struct OutboxAttempt: Sendable {
     let members = core.members
     let scope = OutboxScopes.expected(
       of: row.scope, list?.left(of: members) ?? members, for: core.requirement(of: made.options))
-    let pass = OutboxPass(scope: scope, own: list?.own ?? [], method: made.method)
+    let pass = OutboxPass(scope: scope, own: list?.own ?? [], method: made.method, areUsersPresent: presence())
     var request = made
     request.options.outboxPass = pass
     let sent: Result<NetworkResponse, any Error>

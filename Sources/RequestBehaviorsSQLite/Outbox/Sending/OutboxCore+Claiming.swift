@@ -21,6 +21,8 @@ extension OutboxCore {
   /// The things that decide which entry is claimed, as they are at one moment.
   struct ClaimTerms: Sendable {
     var claim: Int64
+    /// The owners of calls before the claim.
+    var members: [CallOwners.Member]
     /// The owners whose entries may be sent; empty if nothing may.
     ///
     /// Asked within the transaction: an attempt that has just failed can have begun a pause, and made its entry due.
@@ -33,8 +35,8 @@ extension OutboxCore {
   /// - Returns: The terms.
   func claimTerms(_ permitted: @escaping @Sendable (Set<String?>) -> Set<String?>) -> ClaimTerms {
     var random = RandomSource()
-    let present = present
-    return ClaimTerms(claim: .random(in: .min ... .max, using: &random)) { permitted(present) }
+    let (members, present) = (members, present)
+    return ClaimTerms(claim: .random(in: .min ... .max, using: &random), members: members) { permitted(present) }
   }
 
   /// Claims the entry that is sent next.
@@ -51,7 +53,7 @@ extension OutboxCore {
         try self.make(claimed.row, db)
       }
       tell(claimed.events)
-      if claimed.row != nil || !claimed.isCut { return attempt(claimed.row, made) }
+      if claimed.row != nil || !claimed.isCut { return attempt(claimed.row, made, terms) }
     }
   }
 
@@ -62,10 +64,13 @@ extension OutboxCore {
     return try handler.make(row.payload, files, db)
   }
 
-  func attempt(_ row: OutboxRow?, _ made: Result<OutboxHandler.Made?, any Error>) -> OutboxAttempt? {
-    guard let row else { return nil }
+  func attempt(
+    _ row: OutboxRow?, _ made: Result<OutboxHandler.Made?, any Error>, _ terms: ClaimTerms?
+  ) -> OutboxAttempt? {
+    guard let row, let terms else { return nil }
     return OutboxAttempt(
-      core: self, row: row, made: made.flatMap { $0.map { .success($0) } ?? .failure(OutboxNotReady()) })
+      core: self, row: row, members: terms.members,
+      made: made.flatMap { $0.map { .success($0) } ?? .failure(OutboxNotReady()) })
   }
 
   func claimNext(_ terms: ClaimTerms, _ db: Database) throws -> Claimed {

@@ -84,7 +84,7 @@ extension OutboxCore {
     tell(OutboxEvent(.delivered, id: row.id, name: row.operation, error: failure))
     tell(claimed.events)
     try? await wakeNotReady()
-    return attempt(claimed.row, made)
+    return attempt(claimed.row, made, terms)
   }
 
   private func settle(_ row: OutboxRow, _ outcome: OutboxOutcome) async throws {

@@ -26,11 +26,11 @@ extension OutboxDrainer {
   /// Sends an entry and settles it; returns the attempt at the entry that was claimed with that.
   private func run(_ attempt: OutboxAttempt, _ slot: OutboxSlots.Reply) async -> OutboxAttempt? {
     defer { core.tickets.end(attempt.row.id) }
+    let signIns = state.withLock { $0.signInCount }
     guard await takeSlot(slot, for: attempt) else {
       _ = await settle(attempt.row, OutboxAttempt.Ending(outcome: .ended(wasSent: false)))
       return nil
     }
-    let signIns = state.withLock { $0.signInCount }
     let ending = await attempt.run()
     // A pause begins before the entry is due again, and before another one is sent, or it would end at once.
     if !ending.outcome.provesNetwork { note(ending.outcome, of: attempt.row.scope) }

@@ -10,10 +10,9 @@ extension OutboxDrainer {
   /// Asks for a slot for an attempt; those that ask first are sent first.
   func askForSlot(for attempt: OutboxAttempt) -> OutboxSlots.Reply {
     guard (try? attempt.made.get()) != nil else { return .notNeeded }
-    let members = core.members
     return state.withLock { state in
       guard maySend(attempt.row, state) else { return .refused }
-      return state.slots.take(upTo: limit).map { .waiting($0, members) } ?? .taken(members)
+      return state.slots.take(upTo: limit).map { .waiting($0) } ?? .taken
     }
   }
 
@@ -22,17 +21,14 @@ extension OutboxDrainer {
   /// - Returns: False if it may not, because sending has ended, a pause has begun, a user has signed in or out, or the
   ///   time of the entry is over. Its entry waits again.
   func takeSlot(_ reply: OutboxSlots.Reply, for attempt: OutboxAttempt) async -> Bool {
-    let membersBefore: [CallOwners.Member]
     switch reply {
     case .notNeeded: return true
     case .refused: return false
-    case .taken(let members): membersBefore = members
-    case .waiting(let waiter, let members):
-      guard await (try? waiter.value()) == true else { return false }
-      membersBefore = members
+    case .taken: break
+    case .waiting(let waiter): guard await (try? waiter.value()) == true else { return false }
     }
     // The wait was as long as a request, and the task may have begun late.
-    if core.members == membersBefore, state.withLock({ maySend(attempt.row, $0, besides: 1) }) { return true }
+    if core.members == attempt.members, state.withLock({ maySend(attempt.row, $0, besides: 1) }) { return true }
     giveSlotBack()
     return false
   }

@@ -27,7 +27,8 @@ struct OutboxGuard: RequestBehavior {
     guard let pass = request.options.outboxPass else { return try await next(request) }
     do {
       guard await pass.permits(request) else {
-        throw NetworkError(.notSignedIn, "the entry belongs to another user than the one who is signed in")
+        throw NetworkError(
+          .notSignedIn, "the entry belongs to another user than the one who is signed in, or its user has just left")
       }
       let response = try await next(request)
       pass.note(.success(response), of: request.call)

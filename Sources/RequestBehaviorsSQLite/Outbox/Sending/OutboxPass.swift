@@ -31,17 +31,23 @@ final class OutboxPass: Sendable {
   private let scope: String?
   /// The behaviors that the request lists itself.
   private let own: [Pipeline.Entry]
+  /// Whether no user of the entry has left since the claim.
+  private let areUsersPresent: @Sendable () -> Bool
   let method: RequestMethod
   private let state = Locked(State())
 
-  init(scope: String?, own: [Pipeline.Entry], method: RequestMethod) {
+  init(
+    scope: String?, own: [Pipeline.Entry], method: RequestMethod, areUsersPresent: @escaping @Sendable () -> Bool
+  ) {
     self.scope = scope
     self.own = own
     self.method = method
+    self.areUsersPresent = areUsersPresent
   }
 
-  /// Returns whether the owner of the call is the one that it must have.
+  /// Returns whether the owner of the call is the one that it must have, and has not left since the claim.
   func permits(_ request: NetworkRequest) async -> Bool {
+    guard areUsersPresent() else { return false }
     guard !own.isEmpty else { return OutboxScopes.key(request.call.scopes) == scope }
     var scopes = OutboxScopes.scopes(of: scope)
     for entry in own where entry.credential?.applies(to: request) != false {

@@ -6,10 +6,10 @@ import RequestBehaviors
 struct OutboxSlots: Sendable {
   /// What an attempt got that asked for a slot.
   enum Reply {
-    /// A slot, and the members of the client when it was taken.
-    case taken([CallOwners.Member])
-    /// A wait for the next slot, and the members of the client when it began. The waiter tells whether to use the slot.
-    case waiting(Waiter<Bool>, [CallOwners.Member])
+    /// A slot.
+    case taken
+    /// A wait for the next slot, which tells whether to use it.
+    case waiting(Waiter<Bool>)
     /// Nothing, because an entry without a request sends nothing.
     case notNeeded
     /// Nothing, because its entry may not be sent now.
