@@ -14,8 +14,8 @@
 public final class ScopeEndings: Sendable {
   /// A client's list, as far as it is told of endings.
   ///
-  /// Only this object is referred to weakly. Retaining such an object costs several times as much, and a request retains
-  /// the list at every step.
+  /// Only this object is referred to weakly. Retaining such an object costs several times as much, and a request
+  /// retains the list at every step.
   final class Listener: Sendable {
     fileprivate let pipeline: Pipeline
     fileprivate let transport: any Transport

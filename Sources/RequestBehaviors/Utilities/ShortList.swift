@@ -39,7 +39,7 @@ struct ShortList<Element: Sendable>: Sendable, RandomAccessCollection {
 }
 
 extension ShortList where Element: Identifiable {
-  /// Changes the value of an id where it is; adds one if there is none.
+  /// Changes the value of an id where it is; adds one if there is no such value.
   ///
   /// Finding the index first would copy each value.
   mutating func change<Result>(

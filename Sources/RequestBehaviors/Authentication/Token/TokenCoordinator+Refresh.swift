@@ -120,8 +120,8 @@ extension TokenCoordinator {
       @Sendable func isUnderWay() -> Bool { self.update { state, _ in state.isUnderWay(refresh.id) } }
       guard isUnderWay() else { return }
       var problem: (any Error)?
-      // Another process may have signed out or in meanwhile, also as the same account, which must not be undone. If that
-      // cannot be read, the token is stored all the same: it may be the only valid one.
+      // Another process may have signed out or in meanwhile, also as the same account, which must not be undone. If
+      // that cannot be read, the token is stored all the same: it may be the only valid one.
       @Sendable func mayBeStored() -> Bool {
         self.update { state, _ in state.isUnderWay(refresh.id) && !state.isOvertaken(refresh.id) }
       }

@@ -180,7 +180,7 @@ struct TextRedaction {
   private func isProse(_ word: UnsafeBufferPointer<UInt8>, after scheme: UnsafeBufferPointer<UInt8>) -> Bool {
     guard playable != nil, Redactor.proseSchemes.contains(scheme) else { return false }
     if SignInNames.looksSecret(word) || SignInNames.hasWordOfKey(word, mayBeShort: false) { return false }
-    // The base64 of a user name and a password has a colon (RFC 7617 §2); padding may be missing, and a stop may follow.
+    // The base64 of a user name and a password has a colon (RFC 7617 §2). Padding may be missing, a stop may follow.
     let digits = word.prefix { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "=") }
     let padding = repeatElement(UInt8(ascii: "="), count: (4 - digits.count % 4) % 4)
     return Data(base64Encoded: Data(digits) + padding)?.contains(UInt8(ascii: ":")) != true
