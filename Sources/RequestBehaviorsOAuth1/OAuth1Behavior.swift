@@ -27,7 +27,7 @@ public import RequestBehaviors
 /// Some requests cannot be signed and fail with an error that says why: a form body that is a stream, `PLAINTEXT` over
 /// http, a URL without a host. ``OAuth1Session/explain(_:)-(Error)`` shows the steps to the signature of a refused
 /// request.
-public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior, UserFollowing {
+public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
   /// After all that changes URL, method or body.
   public let order = BehaviorOrder.signing
   /// The name of the session.
@@ -71,8 +71,6 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior, UserFollowing 
     return response
   }
 
-  package func follow(_ call: Call) { session.scopes.follow(call) }
-
   /// Returns the signed-in user as the owner of the response: a hash of the account's name, or of the consumer's key
   /// and the token with which the user signed in.
   public func scope(for request: NetworkRequest) -> String? {
@@ -106,6 +104,9 @@ extension RequestBehavior where Self == OAuth1Behavior {
 extension OAuth1Behavior: AccountKnowing {
   /// The owner of requests that are begun now; `nil` if no user is signed in.
   public var account: String? { session.scope }
+
+  /// Tells the client of a call when the user leaves.
+  public func follow(_ call: Call) { session.scopes.follow(call) }
 
   /// A number that changes with each sign-in and sign-out, and not with a renewal.
   public var signInCount: Int { session.userNumber }

@@ -38,8 +38,7 @@ extension Call {
     withState { $0.sendChecks.append(SendCheck(run: check)) }
   }
 
-  /// Runs the checks of tokens, and those that behaviors added with ``addSendCheck(_:)``; the client does it right
-  /// before the transport.
+  /// Runs the checks that behaviors added with ``addSendCheck(_:)``; the client does it right before the transport.
   ///
   /// A transport that waits before it sends, such as one that looks a server up, calls it again after the wait: the
   /// user may have signed out meanwhile.
@@ -47,9 +46,7 @@ extension Call {
   /// - Parameter request: The request that is about to be sent.
   /// - Throws: The error of the check that fails, such as `signedOut`.
   public func verifySend(of request: NetworkRequest) throws {
-    let (tokens, checks) = withState { ($0.tokens.checks, $0.sendChecks) }
-    for token in tokens { try token.verify(request) }
-    for check in checks { try check.run(request) }
+    for check in withState({ $0.sendChecks }) { try check.run(request) }
   }
 
   /// Adds a change that updates every later request of the call after it has passed the limiters, before it is signed.
@@ -59,18 +56,18 @@ extension Call {
     withState { $0.renewals.append(Renewal(run: renewal)) }
   }
 
-  /// Updates a request with the newest tokens and the changes that behaviors added.
+  /// Updates a request with the changes that behaviors added.
   func renew(_ request: inout NetworkRequest) {
-    let (tokens, renewals) = withState { ($0.tokens.checks, $0.renewals) }
-    for token in tokens { token.renew(&request) }
-    for renewal in renewals { renewal.run(&request) }
+    for renewal in withState({ $0.renewals }) { renewal.run(&request) }
   }
 
   /// Makes a session that ends wait for the sends of this call that are being handed to the transport.
   ///
   /// - Parameter handOvers: The session's list of requests that are being handed over.
   public func addHandOvers(_ handOvers: HandOvers) {
-    withState { $0.addHandOvers(handOvers) }
+    withState { state in
+      if !state.handOvers.contains(where: { $0 === handOvers }) { state.handOvers.append(handOvers) }
+    }
   }
 
   /// Begins to hand a request over.
@@ -125,11 +122,5 @@ extension Call {
 
   private func change(_ number: Int, _ change: (inout Attempt) -> Void) {
     withState { $0.attempts.change(at: number - 1, change) }
-  }
-}
-
-extension Call.State {
-  mutating func addHandOvers(_ added: HandOvers) {
-    if !handOvers.contains(where: { $0 === added }) { handOvers.append(added) }
   }
 }

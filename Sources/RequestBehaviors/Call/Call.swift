@@ -71,8 +71,6 @@ public final class Call: Sendable {
     var memory: Memory
     var withheld: Set<Withheld> = []
     var secrets: CallSecrets
-    /// The records of sessions with tokens, and the checks of these.
-    var tokens = TokenRecords()
     var sendChecks = ShortList<SendCheck>()
     /// The updates for requests that have passed the limiters.
     var renewals = ShortList<Renewal>()

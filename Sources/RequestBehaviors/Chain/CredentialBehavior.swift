@@ -78,9 +78,3 @@ extension CredentialBehavior {
     return origins.includes(origin, base: request.call.baseOrigin)
   }
 }
-
-/// A behavior whose users sign in and out, and that tells the clients of its calls when one leaves.
-package protocol UserFollowing: CredentialBehavior {
-  /// Adds the client of a call to those that are told, also of a call that does not ask for the credentials.
-  func follow(_ call: Call)
-}

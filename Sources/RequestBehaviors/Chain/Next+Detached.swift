@@ -149,7 +149,6 @@ extension Call {
       $0.owner = state.owner
       $0.coverage.scoped = state.coverage.scoped
       $0.secrets = state.secrets
-      $0.tokens = state.tokens
       $0.sendChecks = state.sendChecks
       $0.renewals = state.renewals
       $0.handOvers = state.handOvers

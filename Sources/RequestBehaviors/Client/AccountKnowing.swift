@@ -19,6 +19,14 @@ public protocol AccountKnowing: CredentialBehavior {
   /// A queue whose requests could not be sent as the account tries them again when it changes.
   var signInCount: Int { get }
 
+  /// Has the client of a call told when the user leaves (``Call/scopeEndings``); by default nothing is done.
+  ///
+  /// It is called for a request that does not ask for the credentials, such as a login, whose cookies the transport
+  /// keeps.
+  ///
+  /// - Parameter call: The call.
+  func follow(_ call: Call)
+
   /// Reads again who is signed in, because another process may have changed it; by default there is nothing to read.
   ///
   /// A queue calls it before it removes what a user has left.
@@ -37,6 +45,9 @@ extension AccountKnowing {
 
   /// Always 0: a queue learns of sign-ins by ``account``.
   public var signInCount: Int { 0 }
+
+  /// Does nothing.
+  public func follow(_ call: Call) {}
 
   /// Returns true at once: no other process signs in or out.
   public func readAccount(on clock: RequestClock) async -> Bool { true }

@@ -23,6 +23,9 @@ extension TokenAuthBehavior: AccountKnowing {
     session.coordinator.update { state, _ in state.userChanges }
   }
 
+  /// Tells the client of a call when the user leaves.
+  public func follow(_ call: Call) { session.coordinator.scopes.follow(call) }
+
   /// Reads the store of the token again, for no longer than the time that a refresh may take.
   ///
   /// - Parameter clock: Measures how long it takes.

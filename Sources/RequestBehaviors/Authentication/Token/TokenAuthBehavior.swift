@@ -20,7 +20,7 @@ public import Foundation
 ///
 /// The token goes to its origins only. A client may have several such behaviors for sessions of different names;
 /// ``RequestOptions/authentication`` chooses for one request.
-public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior, UserFollowing {
+public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
   /// Among authentication: waiting for a token holds no permit of a limiter.
   public let order = BehaviorOrder.authentication
 
@@ -65,8 +65,6 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior, UserFollowi
     self.realm = realm
     self.isUnauthorized = isUnauthorized
   }
-
-  package func follow(_ call: Call) { session.coordinator.scopes.follow(call) }
 
   /// Returns the signed-in user as the owner of the response, and records that user as the owner of the call.
   ///

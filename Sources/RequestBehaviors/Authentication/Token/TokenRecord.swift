@@ -22,38 +22,41 @@ extension TokenRecord {
   }
 }
 
-/// The records that a call keeps of its sessions, and the checks of their tokens; most calls have one session.
-///
-/// They are a part of the call's state, and the checks are values. A value in the call's memory and two closures would
-/// be five more allocations for each request.
-struct TokenRecords: Sendable {
+/// The records that a call keeps of its sessions; most calls have one session.
+private struct TokenRecords: Sendable, CallKey {
+  static let defaultValue = TokenRecords()
+
   private var records = ShortList<TokenRecord>()
-  fileprivate(set) var checks = ShortList<TokenCheck>()
+  /// The fields whose tokens are checked before every send.
+  private(set) var checked = ShortList<TokenField>()
+
+  /// Records that the tokens of a field are checked.
+  mutating func noteCheck(of field: TokenField) { checked.append(field) }
 
   /// Changes a session's record; adds a record with this generation if the session has no record yet.
-  fileprivate mutating func change<Result>(
+  mutating func change<Result>(
     of coordinator: TokenCoordinator.ID, beginningWith generation: Int, _ change: (inout TokenRecord) -> Result
   ) -> Result {
     records.change(coordinator, orAdd: TokenRecord(id: coordinator, generation: generation), change)
   }
 
   /// Changes a session's record; every call looks the session up first, so there is one.
-  fileprivate mutating func change<Result>(
+  mutating func change<Result>(
     of coordinator: TokenCoordinator.ID, _ change: (inout TokenRecord) -> Result
   ) -> Result {
     self.change(of: coordinator, beginningWith: 0, change)
   }
 
-  fileprivate var signIns: [ObjectIdentifier: Int] {
+  var signIns: [ObjectIdentifier: Int] {
     records.reduce(into: [:]) { $0[$1.id] = $1.generation }
   }
 }
 
 /// The last check of the tokens that a call sends in a field.
-struct TokenCheck: Sendable {
+private struct TokenCheck: Sendable {
   let field: TokenField
   /// The generation of the user who owned the call when the field first got a token.
-  fileprivate let generation: Int
+  let generation: Int
 
   /// Puts the newest token of the same user into a request that may have waited in a limiter.
   func renew(_ request: inout NetworkRequest) {
@@ -106,7 +109,7 @@ extension Call {
   ///
   /// The call's response is stored as that user's, so the call must not be sent as another user.
   func noteUser(_ generation: Int, of coordinator: TokenCoordinator.ID) {
-    withState { $0.tokens.change(of: coordinator, beginningWith: generation) { _ in } }
+    update(TokenRecords.self) { $0.change(of: coordinator, beginningWith: generation) { _ in } }
   }
 
   /// Records the session's history when the call first comes, and returns the record.
@@ -116,8 +119,8 @@ extension Call {
   /// the store had to be read to find out.
   func note(_ lookup: TokenCoordinator.Lookup, of coordinator: TokenCoordinator.ID) -> SessionSnapshot {
     let snapshot = lookup.snapshot
-    return withState { state in
-      state.tokens.change(of: coordinator, beginningWith: snapshot.generation) { record in
+    return update(TokenRecords.self) { records in
+      records.change(of: coordinator, beginningWith: snapshot.generation) { record in
         if record.failures == nil, record.generation == lookup.emptyGeneration {
           record.generation = snapshot.generation
         }
@@ -129,7 +132,7 @@ extension Call {
   }
 
   /// The numbers of the sign-ins that the call belongs to, by session.
-  var tokenSignIns: [ObjectIdentifier: Int] { withState { $0.tokens.signIns } }
+  var tokenSignIns: [ObjectIdentifier: Int] { self[TokenRecords.self].signIns }
 
   /// The history that was recorded when the call came.
   func sessionSnapshot(of coordinator: TokenCoordinator.ID) -> SessionSnapshot {
@@ -152,17 +155,22 @@ extension Call {
   ///   - value: The value of the field that carries it.
   ///   - field: The field.
   func noteToken(_ issued: IssuedToken, as value: String, in field: TokenField) {
-    // At once, so that no other send of the call goes without the check.
-    withState { state in
-      let generation = state.tokens.change(of: field.coordinator.id) { record in
+    let check = update(TokenRecords.self) { records -> TokenCheck? in
+      let generation = records.change(of: field.coordinator.id) { record in
         record.note(issued, as: value)
         return record.generation
       }
       // A retry comes here again and adds nothing.
-      if state.tokens.checks.contains(where: { $0.field.isSame(as: field) }) { return }
-      state.tokens.checks.append(TokenCheck(field: field, generation: generation))
-      state.addHandOvers(field.coordinator.handOvers)
+      let isChecked = records.checked.contains { $0.isSame(as: field) }
+      return isChecked ? nil : TokenCheck(field: field, generation: generation)
     }
+    guard let check else { return }
+    // All is added before the field counts as checked, so that no other send of the call goes without it. Two that
+    // come at the same moment add it twice, which does no harm.
+    addHandOvers(field.coordinator.handOvers)
+    addRenewal { check.renew(&$0) }
+    addSendCheck { try check.verify($0) }
+    update(TokenRecords.self) { $0.noteCheck(of: field) }
   }
 
   /// The token of a session that a request carries; `nil` if its field holds no token that the call got from the
@@ -187,6 +195,6 @@ extension Call {
   fileprivate func updateRecord<Result>(
     of coordinator: TokenCoordinator.ID, _ change: (inout TokenRecord) -> Result
   ) -> Result {
-    withState { $0.tokens.change(of: coordinator, change) }
+    update(TokenRecords.self) { $0.change(of: coordinator, change) }
   }
 }
