@@ -75,7 +75,7 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
   /// and the token with which the user signed in.
   public func scope(for request: NetworkRequest) -> String? {
     session.note(request.call)
-    follow(request.call)
+    noteClient(of: request.call)
     return applies(to: request) ? session.scope : nil
   }
 
@@ -105,8 +105,8 @@ extension OAuth1Behavior: AccountKnowing {
   /// The owner of requests that are begun now; `nil` if no user is signed in.
   public var account: String? { session.scope }
 
-  /// Tells the client of a call when the user leaves.
-  public func follow(_ call: Call) { session.scopes.follow(call) }
+  /// Remembers the client of a call, which hears when the user leaves.
+  public func noteClient(of call: Call) { session.scopes.follow(call) }
 
   /// A number that changes with each sign-in and sign-out, and not with a renewal.
   public var signInCount: Int { session.userNumber }

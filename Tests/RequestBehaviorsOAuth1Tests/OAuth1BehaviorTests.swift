@@ -185,6 +185,15 @@ import Testing
     #expect(mock.sent.map { $0.headers.contains("Authorization") } == [false, true])
   }
 
+  @Test func `a sign-out drops the cookies of a login whose client sent nothing else`() async throws {
+    let (transport, session) = (CookieTransport(), OAuth1Session.sample())
+    let client = NetworkClient(baseURL: mock.baseURL, behaviors: [.oauth1(session)], transport: transport)
+    try await client.send(.post("login").with(\.authentication, .none))
+    #expect(transport.hasCookies)
+    session.signOut()
+    #expect(!transport.hasCookies)
+  }
+
   @Test func `a form body that is a stream is an error, another one is not signed`() async throws {
     mock.on().respond(200)
     let stream = { (type: String) in

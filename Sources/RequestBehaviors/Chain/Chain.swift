@@ -92,7 +92,7 @@ final class Chain: Sendable {
     for (index, place) in run.places.enumerated() where place.toCall.contains(.scope) {
       guard isWanted(at: index, by: request) else {
         // The transport keeps the cookies of a login, which is sent before there is a user.
-        (credentials[index] as? any AccountKnowing)?.follow(request.call)
+        (credentials[index] as? any AccountKnowing)?.noteClient(of: request.call)
         continue
       }
       // A redirect may lead to the origin of credentials that do not apply here. Their behavior records the signed-in

@@ -19,13 +19,13 @@ public protocol AccountKnowing: CredentialBehavior {
   /// A queue whose requests could not be sent as the account tries them again when it changes.
   var signInCount: Int { get }
 
-  /// Has the client of a call told when the user leaves (``Call/scopeEndings``); by default nothing is done.
+  /// Remembers the client of a call (``Call/scopeEndings``), which hears when the user leaves; does nothing by default.
   ///
-  /// It is called for a request that does not ask for the credentials, such as a login, whose cookies the transport
-  /// keeps.
+  /// A client calls it for a request that does not ask for the credentials, such as a login. The transport keeps the
+  /// cookies of the response, and drops them when it hears of the end.
   ///
   /// - Parameter call: The call.
-  func follow(_ call: Call)
+  func noteClient(of call: Call)
 
   /// Reads again who is signed in, because another process may have changed it; by default there is nothing to read.
   ///
@@ -47,7 +47,7 @@ extension AccountKnowing {
   public var signInCount: Int { 0 }
 
   /// Does nothing.
-  public func follow(_ call: Call) {}
+  public func noteClient(of call: Call) {}
 
   /// Returns true at once: no other process signs in or out.
   public func readAccount(on clock: RequestClock) async -> Bool { true }

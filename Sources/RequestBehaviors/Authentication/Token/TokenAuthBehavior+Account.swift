@@ -23,8 +23,8 @@ extension TokenAuthBehavior: AccountKnowing {
     session.coordinator.update { state, _ in state.userChanges }
   }
 
-  /// Tells the client of a call when the user leaves.
-  public func follow(_ call: Call) { session.coordinator.scopes.follow(call) }
+  /// Remembers the client of a call, which hears when the user leaves.
+  public func noteClient(of call: Call) { session.coordinator.scopes.follow(call) }
 
   /// Reads the store of the token again, for no longer than the time that a refresh may take.
   ///

@@ -21,7 +21,7 @@ extension TokenAuthBehavior {
       let found = try await request.call.wait {
         try await session.issuedToken(.newer(than: refused, isCertain: isCertain), for: request, next)
       }
-      newer = if let found { try await ofOwnKey(found, request, next) } else { nil }
+      newer = if let found { try await withOwnKey(found, request, next) } else { nil }
     } catch let error as CancellationError {
       throw error
     } catch let error as NetworkError where error.code == .clientShutDown {

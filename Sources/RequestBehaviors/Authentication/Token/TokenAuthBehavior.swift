@@ -71,7 +71,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
   /// It waits until the store has been read once, so that a user is the same owner after every launch.
   public func scope(for request: NetworkRequest) async -> String? {
     guard request.options.authentication.includes(name) else { return nil }
-    follow(request.call)
+    noteClient(of: request.call)
     let user = session.coordinator.user
     // Recorded for calls to other servers too, because a redirect may lead to this one.
     if let generation = user.generation { request.call.noteUser(generation, of: session.coordinator.id) }
@@ -95,7 +95,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
       } else {
         issued = try await wait(request, found, next)
       }
-      issued = try await ofOwnKey(issued, request, next)
+      issued = try await withOwnKey(issued, request, next)
     } catch let error as CancellationError {
       throw error
     } catch let error as NetworkError where error.code == .signedOut || error.code == .clientShutDown {
@@ -142,8 +142,10 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
       ?? rejected
   }
 
-  /// Returns a token unless it is bound to the key of another process; a service then gets one of its own.
-  func ofOwnKey(_ issued: IssuedToken, _ request: NetworkRequest, _ next: Next) async throws -> IssuedToken {
+  /// Returns a token that this process can prove: the given one, or a new one in place of another process's.
+  ///
+  /// - Throws: The error for the token of another key, unless the session is that of a service.
+  func withOwnKey(_ issued: IssuedToken, _ request: NetworkRequest, _ next: Next) async throws -> IssuedToken {
     guard let problem = session.problem(of: issued) else { return issued }
     // A service needs no user to get a token of its own key.
     guard session.source.account != nil else { throw problem }

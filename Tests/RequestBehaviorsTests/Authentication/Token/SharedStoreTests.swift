@@ -283,19 +283,28 @@ import Testing
     #expect(store.value == nil)
   }
 
+  /// Has a change of the user fail to be stored, and another process refresh the token of the user before.
+  ///
+  /// It returns when the session stores the change again, which succeeds then.
+  private func refreshElsewhere(
+    _ store: FailingTokenStore, _ isFull: Box<Bool>, during change: () async throws -> Void
+  ) async throws {
+    let refreshed = AccessToken("t9", lifetime: .seconds(3_600), refreshToken: "r9").ofSession(try await store.load())
+    isFull.value = true
+    await #expect(throws: CocoaError.self) { try await change() }
+    await fixture.clock.waitForSleepers(1)
+    store.put(refreshed)
+    isFull.value = false
+    fixture.clock.advance(by: .seconds(1))
+  }
+
   @Test func `a sign-out that could not be stored is not undone by a refresh of another process`() async throws {
     let isFull = Box(false)
     let store = FailingTokenStore(save: { isFull.value })
     let session = try await fixture.alice(store)
-    let refreshed = AccessToken("t9", lifetime: .seconds(3_600), refreshToken: "r9").ofSession(try await store.load())
-    isFull.value = true
-    await #expect(throws: CocoaError.self) { try await session.signOut() }
-    await fixture.clock.waitForSleepers(1)
-    store.put(refreshed)
-    isFull.value = false
-    let attempts = store.attempts
-    fixture.clock.advance(by: .seconds(1))
-    await store.attempts(attempts + 1)
+    try await refreshElsewhere(store, isFull) { try await session.signOut() }
+    // After those of the sign-in and of the sign-out.
+    await store.attempts(3)
     #expect(try await session.isSignedIn() == false)
     #expect(store.value == nil)
   }
@@ -304,16 +313,20 @@ import Testing
     let isFull = Box(false)
     let store = FailingTokenStore(save: { isFull.value })
     let session = try await fixture.alice(store)
-    let refreshed = AccessToken("t9", lifetime: .seconds(3_600), refreshToken: "r9").ofSession(try await store.load())
-    isFull.value = true
-    await #expect(throws: CocoaError.self) { try await session.signIn(AccessToken("bob")) }
-    await fixture.clock.waitForSleepers(1)
-    store.put(refreshed)
-    isFull.value = false
-    let attempts = store.attempts
-    fixture.clock.advance(by: .seconds(1))
-    await store.attempts(attempts + 1)
+    try await refreshElsewhere(store, isFull) { try await session.signIn(AccessToken("bob")) }
+    await store.attempts(3)
     #expect(store.value == "bob")
+  }
+
+  @Test func `a user of a name whom another process has signed in again stays signed in there`() async throws {
+    let isFull = Box(false)
+    let store = FailingTokenStore(save: { isFull.value })
+    let session = fixture.session(.refreshToken(.test), store)
+    try await session.signIn(AccessToken("t0", lifetime: .seconds(3_600), refreshToken: "r0"), as: "alice")
+    let events = session.events
+    try await refreshElsewhere(store, isFull) { try await session.signOut() }
+    #expect(await events.names(through: "signedIn") == ["signedOut", "signedIn"])
+    #expect(store.value == "t9")
   }
 }
 

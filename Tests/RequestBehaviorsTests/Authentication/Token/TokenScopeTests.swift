@@ -67,9 +67,9 @@ import Testing
     let client = NetworkClient(transport, [.tokenAuth(session)])
     try await client.send(.post("login").with(\.authentication, .none))
     try await session.signIn(AccessToken("alice"))
-    #expect(transport.hasCookies.value)
+    #expect(transport.hasCookies)
     try await session.signOut()
-    #expect(!transport.hasCookies.value)
+    #expect(!transport.hasCookies)
   }
 
   @Test func `a sign-in as another user ends the scope of the one before, a refresh does not`() async throws {
@@ -117,17 +117,4 @@ import Testing
     try await client.send(.get("a"))
     #expect(fixture.server.tokenRequests.count == 1)
   }
-}
-
-/// A transport that keeps the cookies that come with a response.
-private struct CookieTransport: Transport {
-  let hasCookies = Box(false)
-
-  func send(_ request: NetworkRequest) async throws -> NetworkResponse {
-    hasCookies.value = true
-    return NetworkResponse(request: request, statusCode: 200)
-  }
-
-  func shutdown() async {}
-  func forgetUser() { hasCookies.value = false }
 }
