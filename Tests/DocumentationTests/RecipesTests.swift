@@ -20,7 +20,12 @@
     @Test(arguments: ["FixedBearer", "FromURLSession", "OfflineFirst", "PollUntilDone", "UploadWithProgress"])
     func `a program prints what the article shows`(recipe: String) async throws {
       let program = try #require(ChildProcess.fixture(recipe))
-      let result = try await ChildProcess.run(program)
+      // The programs keep their files, as an app does.
+      let folder = URL.temporaryDirectory.appending(path: "recipe-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let result = try await ChildProcess.run(
+        URL(filePath: "/usr/bin/env"), ["TMPDIR=\(folder.path)", program.path])
       #expect(result.status == 0)
       let shown = try output(of: recipe).trimmingCharacters(in: .newlines)
       #expect(result.text.trimmingCharacters(in: .newlines) == shown)
