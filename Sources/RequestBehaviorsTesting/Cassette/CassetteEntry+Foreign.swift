@@ -28,7 +28,7 @@ extension CassetteEntry {
   }
 
   /// The length of the body as the head announces it; `nil` if it does not, and for a body that was decoded.
-  private var announcedLength: Int? {
+  var announcedLength: Int? {
     let fields = HeaderFields(har: json["response"]?["headers"])
     let hasBody = method != "HEAD" && ![204, 304].contains(statusCode) && !(300..<400).contains(statusCode)
     guard hasBody, !fields.contains("Content-Encoding") else { return nil }

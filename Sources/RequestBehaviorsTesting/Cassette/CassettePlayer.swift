@@ -108,15 +108,20 @@ struct CassettePlayer: Sendable {
     try await request.call.clock.sleep(for: due - now)
   }
 
-  /// The fields, in which echoes have the values of this request.
+  /// The fields, in which echoes have the values of this request, and the length of a whole body is that of the file.
   private var headers: HeaderFields {
-    HeaderFields(
+    var headers = HeaderFields(
       (entry.json["response"]?["headers"]?.elements ?? []).compactMap { field in
         guard let name = field["name"]?.text, !name.hasPrefix(":") else { return nil }
         let recorded = field["value"]?.text ?? ""
         let echoed = field["_echo"]?.text.flatMap { request.headers[$0] }
         return HeaderFields.Field(name, echoed ?? recorded)
       })
+    // The body may have been edited since.
+    if failure == nil, let length = entry.announcedLength, length != body.count {
+      headers["Content-Length"] = "\(body.count)"
+    }
+    return headers
   }
 
   /// The chunks with the times at which they are due.

@@ -55,20 +55,24 @@ extension CassetteRecord {
   private func response(
     _ facts: State, _ redaction: PlayableRedaction, _ files: inout CassetteBodies
   ) -> OrderedJSON {
-    let headers = redaction.responseFields(facts.headers)
+    let body = Data(facts.chunks.map(\.data).joined())
+    let shown = shown(body, facts, redaction)
+    var headers = redaction.responseFields(facts.headers)
+    if let shown, facts.headers["Content-Length"] == "\(body.count)" {
+      headers["Content-Length"] = "\(shown.count)"
+    }
     let fields = zip(headers, sortedFields(facts.headers)).map { shown, original -> OrderedJSON in
       guard let echoed = echo(of: original) else {
         return .members(["name": .string(shown.name), "value": .string(shown.value)])
       }
       return .members(["name": .string(shown.name), "value": .string(""), "_echo": .string(echoed)])
     }
-    let body = Data(facts.chunks.map(\.data).joined())
     return .members([
       "status": .integer(facts.statusCode ?? 0), "statusText": .string(""),
       "httpVersion": .string(facts.version ?? "unknown"), "cookies": .array([]),
       "headers": .array(fields),
       "content": files.content(
-        of: body, shown: shown(body, facts, redaction), facts.headers[.contentType]),
+        of: body, shown: shown, facts.headers[.contentType]),
       "redirectURL": .string(headers["Location"] ?? ""), "headersSize": .integer(-1),
       "bodySize": .integer(-1),
       "_error": facts.failure.map { .string("\($0.code)") },

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
 import RequestBehaviorsTesting
 import TestSupport
 import Testing
@@ -36,6 +37,56 @@ import Testing
     }
     let client = bench.client(try bench.cassette(.replay))
     try await client.send(.post("x", body: .data(Data(#"{"m": 100.0, "n": 1}"#.utf8), contentType: "application/json")))
+  }
+
+  /// A server whose response announces its length.
+  private var account: MockTransport {
+    MockTransport { request in
+      let body = Data(#"{"name":"Anna","apiKey":"c4nary-of-some-length"}"#.utf8)
+      return NetworkResponse(
+        request: request, statusCode: 200, headers: ["Content-Length": "\(body.count)", "Cache-Control": "max-age=60"],
+        body: .data(body))
+    }
+  }
+
+  @Test func `a response without its secret is played with its own length`() async throws {
+    try await bench.record(over: account) { client in try await client.send(.get("account")) }
+    let played = try await bench.client(try bench.cassette(.replay)).send(Request<NetworkResponse>.get("account"))
+    let length = try played.data.count
+    #expect(played.headers["Content-Length"] == "\(length)")
+    #expect(try bench.text().contains(#""Content-Length", "value": "\#(length)""#))
+  }
+
+  @Test func `a response without its secret is cached as in the recording`() async throws {
+    @Sendable func use(_ client: NetworkClient) async throws -> Bool {
+      try await client.send(.get("account"))
+      return try await client.send(Request<NetworkResponse>.get("account")).source == .cache
+    }
+    try await bench.record(over: account, [.caching(MemoryCacheStore())]) { client in
+      let isCached = try await use(client)
+      #expect(isCached)
+    }
+    let client = bench.client(try bench.cassette(.replay), [.caching(MemoryCacheStore())])
+    let isCached = try await use(client)
+    #expect(isCached)
+  }
+
+  @Test func `an edited body is played with its own length`() async throws {
+    try await bench.record(over: account) { client in try await client.send(.get("account")) }
+    try bench.write(try bench.text().replacing("Anna", with: "Annabella"))
+    let played = try await bench.client(try bench.cassette(.replay)).send(Request<NetworkResponse>.get("account"))
+    let length = try played.data.count
+    #expect(try played.text.contains("Annabella"))
+    #expect(played.headers["Content-Length"] == "\(length)")
+  }
+
+  @Test(arguments: [("ST-18-aA5Yuvrxzpv8Tau1cYQ7", false), ("1204", true)])
+  func `a ticket of a sign-in is hidden, and the number of a ticket is not`(value: String, isShown: Bool) async throws {
+    try await bench.record(over: echo) { client in
+      try await client.send(.get("validate", query: ["ticket": .some(value)]))
+    }
+    #expect(try bench.text().contains(value) == isShown)
+    try await bench.client(try bench.cassette(.replay)).send(.get("validate", query: ["ticket": .some(value)]))
   }
 
   @Test func `binary parts of forms are told apart`() async throws {

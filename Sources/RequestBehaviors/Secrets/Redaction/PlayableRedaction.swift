@@ -24,7 +24,7 @@ package struct PlayableRedaction: Sendable {
 
   /// Whether the name of an item means a credential in some queries, and the state of an issue in others.
   package static func isAmbiguous(query name: String) -> Bool {
-    ["key", "code", "state"].contains(name.lowercased())
+    ["key", "code", "state", "ticket"].contains(name.lowercased())
   }
 
   /// Whether an item of a query means a credential; an ambiguous name does so by its value, and within a sign-in.
