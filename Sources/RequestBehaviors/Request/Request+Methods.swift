@@ -16,6 +16,11 @@ extension Request {
     Request(.head, path, query: query, headers: headers)
   }
 
+  /// Creates a `HEAD` request for a full URL.
+  public static func head(url: URL, query: Query = [:], headers: HeaderFields = [:]) -> Self {
+    Request(.head, url: url, query: query, headers: headers)
+  }
+
   /// Creates a `POST` request for a path below the base URL.
   public static func post(
     _ path: RequestPath, body: RequestContent? = nil, query: Query = [:], headers: HeaderFields = [:]
@@ -37,6 +42,13 @@ extension Request {
     Request(.put, path, query: query, headers: headers, body: body)
   }
 
+  /// Creates a `PUT` request for a full URL, such as one that a server has signed for an upload.
+  public static func put(
+    url: URL, body: RequestContent? = nil, query: Query = [:], headers: HeaderFields = [:]
+  ) -> Self {
+    Request(.put, url: url, query: query, headers: headers, body: body)
+  }
+
   /// Creates a `PATCH` request for a path below the base URL.
   public static func patch(
     _ path: RequestPath, body: RequestContent? = nil, query: Query = [:], headers: HeaderFields = [:]
@@ -44,11 +56,25 @@ extension Request {
     Request(.patch, path, query: query, headers: headers, body: body)
   }
 
+  /// Creates a `PATCH` request for a full URL.
+  public static func patch(
+    url: URL, body: RequestContent? = nil, query: Query = [:], headers: HeaderFields = [:]
+  ) -> Self {
+    Request(.patch, url: url, query: query, headers: headers, body: body)
+  }
+
   /// Creates a `DELETE` request for a path below the base URL.
   public static func delete(
     _ path: RequestPath, body: RequestContent? = nil, query: Query = [:], headers: HeaderFields = [:]
   ) -> Self {
     Request(.delete, path, query: query, headers: headers, body: body)
+  }
+
+  /// Creates a `DELETE` request for a full URL.
+  public static func delete(
+    url: URL, body: RequestContent? = nil, query: Query = [:], headers: HeaderFields = [:]
+  ) -> Self {
+    Request(.delete, url: url, query: query, headers: headers, body: body)
   }
 
   /// Creates an `OPTIONS` request for a path below the base URL.

@@ -129,6 +129,18 @@ import Testing
       try await url("https://h/v1", .get(url: link, query: ["y": "1"])) == "https://other.example/b?x=%2B&y=1#part")
   }
 
+  @Test func `a request of each method may have a full URL`() async throws {
+    let link = try #require(URL(string: "https://other.example/upload?signature=1"))
+    let transport = ClosureTransport()
+    let client = NetworkClient(transport)
+    let requests: [Request<Void>] = [
+      .get(url: link), .head(url: link), .post(url: link), .put(url: link), .patch(url: link), .delete(url: link),
+    ]
+    for request in requests { try await client.send(request) }
+    #expect(transport.sent.map(\.method) == [.get, .head, .post, .put, .patch, .delete])
+    #expect(transport.sent.allSatisfy { $0.url == link })
+  }
+
   @Test(arguments: [
     ("ftp://h/x", "only http and https"), ("https://user:secret@h/x", "user name or password"),
     ("https:///x", "no host"), ("relative/x", "is relative"), ("https://h:99999/", "port"), ("https://h:0/", "port"),
