@@ -163,11 +163,13 @@ extension NetworkResponse {
     }
   }
 
-  /// The body as UTF-8 text; invalid sequences are replaced.
+  /// The body as text, by the `charset` of its `Content-Type` (RFC 9110 §8.3.2).
+  ///
+  /// It is UTF-8 without a charset or with a rare one. Invalid sequences are replaced.
   ///
   /// - Throws: The same errors as ``data``.
   public var text: String {
-    get throws { String(decoding: try data, as: UTF8.self) }
+    get throws { String(body: try data, contentType: headers[.contentType]) }
   }
 
   /// Returns the body decoded by the configuration's decoder.

@@ -24,9 +24,8 @@ struct ResponseDecoding {
     let optional = type as? any OptionalValue.Type
     if options.nilWhenNotFound, response.statusCode == 404, let none = optional?.noValue as? Value { return none }
     let data = try response.data
-    if path.isEmpty, let plain = Self.plain(data, as: optional?.wrappedType ?? type), let value = plain as? Value {
-      return value
-    }
+    let wrapped = optional?.wrappedType ?? type
+    if path.isEmpty, let plain = Self.plain(data, as: wrapped, response), let value = plain as? Value { return value }
     guard !data.isEmpty else {
       if let none = optional?.noValue as? Value { return none }
       throw NetworkError.emptyBody(type, response)
@@ -41,13 +40,14 @@ struct ResponseDecoding {
 
   /// Returns whether a type is decoded by the decoder; without a path, `Data` and `String` are the body itself.
   static func decodes(_ type: Any.Type, at path: String?) -> Bool {
-    plain(Data(), as: (type as? any OptionalValue.Type)?.wrappedType ?? type) == nil || !PathKey.keys(of: path).isEmpty
+    let wrapped = (type as? any OptionalValue.Type)?.wrappedType ?? type
+    return wrapped != Data.self && wrapped != String.self || !PathKey.keys(of: path).isEmpty
   }
 
   /// Returns the body itself for the types that need no decoder; `nil` for other types.
-  private static func plain(_ data: Data, as type: Any.Type) -> Any? {
+  private static func plain(_ data: Data, as type: Any.Type, _ response: NetworkResponse) -> Any? {
     if type == Data.self { return data }
-    if type == String.self { return String(decoding: data, as: UTF8.self) }
+    if type == String.self { return String(body: data, contentType: response.headers[.contentType]) }
     return nil
   }
 

@@ -199,6 +199,27 @@ import Testing
     #expect(error?.message.contains("data.total") == true)
   }
 
+  @Test(arguments: [
+    ("text/plain; charset=ISO-8859-1", [0x47, 0x72, 0xFC, 0xDF, 0x65], "Grüße"),
+    ("text/plain; charset=iso-8859-1", [0x80, 0x31], "€1"), ("text/plain; charset=latin1", [0x81], "\u{81}"),
+    ("text/plain;charset=\"utf-8\"", [0xC3, 0xBC], "ü"), ("text/plain", [0xC3, 0xBC], "ü"),
+    ("text/plain; format=flowed; Charset=UTF-16", [0xFE, 0xFF, 0x00, 0xFC], "ü"),
+    ("text/plain; charset=shift_jis", [0x83, 0x65], "テ"), ("text/plain; charset=no-such", [0xC3, 0xBC], "ü"),
+    ("text/plain; charset=shift_jis", [0xC3, 0xBC, 0xFF], "ü\u{FFFD}"), ("text/plain; charset", [0xFF], "\u{FFFD}"),
+  ])
+  func `text is decoded by its charset`(type: String, bytes: [UInt8], text: String) async throws {
+    let client = NetworkClient(
+      ClosureTransport { request in
+        NetworkResponse(
+          request: request, statusCode: 200, headers: ["Content-Type": type], body: .data(Data(bytes)))
+      })
+    let value: String = try await client.send(.get("x"))
+    #expect(value == text)
+    let optional: String? = try await client.send(.get("x"))
+    #expect(optional == text)
+    #expect(try await client.send(Request<NetworkResponse>.get("x")).text == text)
+  }
+
   @Test func `for text and data inside the body the decoder's media types are asked for`() async throws {
     let transport = ClosureTransport(200, #"{"name":"a"}"#, headers: ["Content-Type": "application/json"])
     let client = NetworkClient(transport)

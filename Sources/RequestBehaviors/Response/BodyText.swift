@@ -1,0 +1,44 @@
+import Foundation
+
+extension String {
+  /// Creates the text of a body by the `charset` of its type (RFC 9110 §8.3.2).
+  ///
+  /// The text is read as UTF-8 without a charset, with one that is not known, and if the bytes are not text of the
+  /// charset. Invalid sequences are replaced.
+  ///
+  /// - Parameters:
+  ///   - body: The bytes.
+  ///   - contentType: The `Content-Type` of the body.
+  init(body: Data, contentType: String?) {
+    let encodings = contentType.flatMap { BodyText.encodings(of: $0) } ?? []
+    for encoding in encodings {
+      guard let text = String(data: body, encoding: encoding) else { continue }
+      self = text
+      return
+    }
+    self = String(decoding: body, as: UTF8.self)
+  }
+}
+
+private enum BodyText {
+  /// Returns the encodings to try for the charset of a type; `nil` if it has none that is known.
+  static func encodings(of contentType: String) -> [String.Encoding]? {
+    for parameter in contentType.split(separator: ";").dropFirst() {
+      let parts = parameter.split(separator: "=", maxSplits: 1).map { HTTPSyntax.withoutOuterSpace($0) }
+      guard parts.count == 2, parts[0].lowercased() == "charset" else { continue }
+      return known[parts[1].filter { $0 != "\"" }.lowercased()]
+    }
+    return nil
+  }
+
+  /// The encodings that every platform's Foundation has, by their names (IANA, "Character Sets").
+  private static let known: [String: [String.Encoding]] = [
+    // Windows-1252 has signs where ISO 8859-1 has control characters, which no text has (WHATWG, "Encoding" §4.2).
+    "iso-8859-1": [.windowsCP1252, .isoLatin1], "latin1": [.windowsCP1252, .isoLatin1],
+    "windows-1252": [.windowsCP1252, .isoLatin1], "iso-8859-2": [.isoLatin2], "windows-1250": [.windowsCP1250],
+    "windows-1251": [.windowsCP1251], "windows-1253": [.windowsCP1253], "windows-1254": [.windowsCP1254],
+    "shift_jis": [.shiftJIS], "euc-jp": [.japaneseEUC], "iso-2022-jp": [.iso2022JP],
+    "utf-16": [.utf16], "utf-16le": [.utf16LittleEndian], "utf-16be": [.utf16BigEndian],
+    "utf-32": [.utf32], "utf-32le": [.utf32LittleEndian], "utf-32be": [.utf32BigEndian],
+  ]
+}
