@@ -18,8 +18,38 @@
       let options = transfer.request.options
       transfer.deadline = TransferDeadline(idle: options.idleTimeout, total: options.timeout, start: now)
       if let deadline = transfer.deadline.deadline { arm(deadline) }
+      if transfer.upload?.length == 0 { readEmptyBody(of: transfer) } else { enqueue(transfer) }
+    }
+
+    /// Gives a transfer to libcurl, or to the queue.
+    private func enqueue(_ transfer: CurlTransfer) {
       transfer.waitingNumber = queue.add(transfer, to: transfer.request.origin)
       if transfer.waitingNumber == nil { handOver(transfer) }
+    }
+
+    /// Reads a stream that was said to be empty to its end before its request is sent.
+    ///
+    /// libcurl would not ask for any bytes, so surplus ones would go unnoticed.
+    private func readEmptyBody(of transfer: CurlTransfer) {
+      switch transfer.needsBody(UnsafeMutableRawBufferPointer(start: nil, count: 0)) {
+      case .notYet: return
+      case .failed(let error): transfer.fail(error)
+      case .bytes, .end:
+        // The user may have signed out meanwhile.
+        if checkSend(of: transfer) { return enqueue(transfer) }
+      }
+      end(transfer)
+    }
+
+    /// Fails a transfer that must not be sent any more; returns false if it did.
+    private func checkSend(of transfer: CurlTransfer) -> Bool {
+      do {
+        try transfer.request.call.verifySend(of: transfer.request)
+        return true
+      } catch {
+        if let error = error as? NetworkError { transfer.fail(error) } else { transfer.settle(.failed(error)) }
+        return false
+      }
     }
 
     /// Gives a transfer to libcurl.
@@ -70,6 +100,8 @@
         transfer.waitingNumber = nil
         return queue.remove(number, of: origin)
       }
+      // Neither was a transfer whose empty body is still being read.
+      guard transfer.isWithLibrary else { return }
       curl_multi_remove_handle(multi, transfer.handle.easy)
       transfer.tlsEnd?.stop()
       transfer.handle.transfer = nil
@@ -83,16 +115,11 @@
     private func handOverNext(afterOneOf origin: Origin?) {
       var free = origin
       while let next = queue.release(free), !isClosing {
-        do {
-          try next.request.call.verifySend(of: next.request)
-          return handOver(next)
-        } catch {
-          next.waitingNumber = nil
-          if let error = error as? NetworkError { next.fail(error) } else { next.settle(.failed(error)) }
-          _ = unlist(next)
-          handles.put(next.handle)
-          free = next.request.origin
-        }
+        if checkSend(of: next) { return handOver(next) }
+        next.waitingNumber = nil
+        _ = unlist(next)
+        handles.put(next.handle)
+        free = next.request.origin
       }
     }
 
@@ -139,7 +166,11 @@
     }
 
     func resume(_ transfer: CurlTransfer) {
-      guard transfer.isWithLibrary, !transfer.isAbandoned else { return }
+      guard transfer.index != nil, !transfer.isAbandoned else { return }
+      guard transfer.isWithLibrary else {
+        if transfer.waitingNumber == nil { readEmptyBody(of: transfer) }
+        return
+      }
       if transfer.isReceivingPaused, transfer.stream?.hasRoom() != false {
         transfer.isReceivingPaused = false
         transfer.touch()

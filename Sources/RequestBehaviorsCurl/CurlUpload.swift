@@ -261,7 +261,7 @@
     }
 
     /// Returns the error of a send whose stream could not be read.
-    static func failure(of error: any Error) -> NetworkError {
+    private static func failure(of error: any Error) -> NetworkError {
       if let error = error as? NetworkError, error.code == .bodyUnreadable { return error }
       return NetworkError(.bodyUnreadable, "the body stream could not be read to its end", underlyingError: error)
     }

@@ -3,6 +3,7 @@
   import RequestBehaviors
   import RequestBehaviorsCurl
   import RequestBehaviorsTesting
+  import TestSupport
   import Testing
 
   @Suite(.limited) struct CurlUploadTests {
@@ -32,6 +33,65 @@
       #expect((error.underlyingError as? CocoaError)?.code == .fileReadUnknown)
       #expect(error.request?.method == .put)
       #expect(server.requestCount == 0)
+    }
+
+    @Test(arguments: [HeaderFields(), ["Expect": "100-continue"]])
+    func `a stream without bytes goes out with the length 0`(headers: HeaderFields) async throws {
+      for stream in [ByteStream(chunks: []), ByteStream(chunks: [Data(), Data()])] {
+        let body = RequestBody.oneShot(stream, length: 0)
+        #expect(try await transport.send(server.request(.put, headers: headers, body: body)).text == "0")
+        #expect(server.requests.last?.headers["Content-Length"] == "0")
+      }
+    }
+
+    @Test(arguments: [nil, Duration.seconds(100)])
+    func `a stream of the length 0 is waited for no longer than its request may take`(total: Duration?) async throws {
+      let clock = ManualClock()
+      let transport = CurlTransport(clock: clock.requestClock)
+      let (gate, isCancelled) = (TestGate(), TestGate())
+      let body = RequestBody.stream(length: 0) {
+        ByteStream(AsyncStream<Data>.held(by: gate)) { Task { await isCancelled.pass() } }
+      }
+      let request = server.request(.put, body: body, clock: clock.requestClock) {
+        if let total { ($0.idleTimeout, $0.timeout) = (nil, total) }
+      }
+      async let failure = transport.failure(of: request)
+      await gate.waitForArrivals(1)
+      await clock.waitForSleepers(1)
+      clock.advance(by: total ?? .seconds(60))
+      let error = try await failure
+      #expect(error.code == .timedOut)
+      #expect(error.progress?.stage == .notSent)
+      await isCancelled.waitForArrivals(1)
+      #expect(server.connectionCount == 0)
+      gate.open()
+      isCancelled.open()
+    }
+
+    @Test func `a stream of the length 0 is left when its transport is shut down`() async throws {
+      let gate = TestGate()
+      let body = RequestBody.stream(length: 0) { ByteStream(AsyncStream<Data>.held(by: gate)) }
+      async let failure = transport.failure(of: server.request(.put, body: body))
+      await gate.waitForArrivals(1)
+      await transport.shutdown()
+      #expect(try await failure.code == .clientShutDown)
+      gate.open()
+    }
+
+    @Test func `a request whose user signs out while its empty stream is read is not sent`() async throws {
+      struct SignedOut: Error {}
+      let isSignedOut = Box(false)
+      let body = RequestBody.stream(length: 0) {
+        ByteStream(
+          AsyncStream<Data> {
+            isSignedOut.value = true
+            return nil
+          })
+      }
+      let request = server.request(.put, body: body)
+      request.call.addSendCheck { _ in if isSignedOut.value { throw SignedOut() } }
+      await #expect(throws: SignedOut.self) { try await transport.send(request) }
+      #expect(server.connectionCount == 0)
     }
 
     @Test func `a connection that is refused has read nothing of a one-shot body`() async throws {
@@ -224,5 +284,15 @@
     func raise() { continuation.finish() }
 
     func wait() async { for await _ in stream {} }
+  }
+
+  extension AsyncStream<Data> {
+    /// A stream that ends without bytes when a gate opens.
+    fileprivate static func held(by gate: TestGate) -> AsyncStream {
+      AsyncStream {
+        await gate.pass()
+        return nil
+      }
+    }
   }
 #endif
