@@ -155,6 +155,22 @@ import Testing
     try await noFileIsLeft()
   }
 
+  @Test func `a request whose user signs out while its stream is read is not sent`() async throws {
+    struct SignedOut: Error {}
+    let isSignedOut = Box(false)
+    let body = RequestBody.stream {
+      ByteStream(
+        AsyncStream<Data> {
+          isSignedOut.value = true
+          return nil
+        })
+    }
+    let request = server.request(.post, body: body)
+    request.call.addSendCheck { _ in if isSignedOut.value { throw SignedOut() } }
+    await #expect(throws: SignedOut.self) { try await transport.send(request) }
+    #expect(server.connectionCount == 0)
+  }
+
   @Test(arguments: [Int64(10), 1_000_000])
   func `a stream of another length than it was said to have is refused`(length: Int64) async throws {
     let body = RequestBody.stream(length: length) { Self.stream(5, of: 600) }

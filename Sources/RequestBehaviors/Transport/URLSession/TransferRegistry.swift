@@ -217,7 +217,22 @@ extension TransferRegistry {
       end(transfer)
     case .success(let spooled):
       transfer.request.spooledContent = spooled
+      guard mayStillBeSent(transfer) else { return }
       send(spooled, of: transfer, in: session)
+    }
+  }
+
+  /// Checks a request whose body took its time: the user may have signed out meanwhile.
+  ///
+  /// If the check fails, so does the transfer.
+  private func mayStillBeSent(_ transfer: Transfer) -> Bool {
+    do {
+      try transfer.request.call.verifySend(of: transfer.request)
+      return true
+    } catch {
+      transfer.fail(error)
+      end(transfer)
+      return false
     }
   }
 
