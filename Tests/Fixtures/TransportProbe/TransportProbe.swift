@@ -7,7 +7,7 @@ import TestSupport
 ///
 /// `get URL` sends one request; `soak COUNT` sends that many to a server of its own and prints how many threads and
 /// bytes the process has gained; `download URL FILE COUNT` downloads, tells when so many bytes are on the disk, and then
-/// how the download ended; `stream URL` reads the streamed response of `large` below a URL; `cassette FOLDER NAME COUNT`
+/// how the download ended; `upload URL COUNT` sends a file that often and tells how; `stream URL` reads the streamed response of `large` below a URL; `cassette FOLDER NAME COUNT`
 /// records that many requests into a cassette that other processes record too; `log FILE` logs a request with that file
 /// as standard error.
 @main
@@ -21,6 +21,10 @@ enum TransportProbe {
     if arguments.count == 4, arguments.first == "cassette" {
       let values = Array(arguments)
       return try await cassette(in: values[1], named: values[2], Int(values[3]) ?? 0)
+    }
+    if arguments.count == 3, arguments.first == "upload" {
+      let values = Array(arguments)
+      return try await upload(to: values[1], Int(values[2]) ?? 0)
     }
     switch (arguments.first, arguments.last) {
     case ("get", let text?): try await get(text)
@@ -92,6 +96,25 @@ enum TransportProbe {
     } catch let error as NetworkError {
       print(error.code, error.message, error, String(reflecting: error), "\(error.underlyingError as Any)")
     }
+  }
+
+  /// Sends a file that is too long to be read into memory, and prints how many sends ended in which way.
+  private static func upload(to text: String, _ count: Int) async throws {
+    guard let url = URL(string: text) else { throw URLError(.badURL) }
+    let file = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)")
+    try Data(count: 1 << 20).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let transport = URLSessionTransport()
+    var ends: [String: Int] = [:]
+    for _ in 0..<count {
+      do {
+        let response = try await transport.send(NetworkRequest(.put, url: url, body: .file(file)))
+        ends["\(response.statusCode)", default: 0] += 1
+      } catch let error as NetworkError {
+        ends["\(error.code)", default: 0] += 1
+      }
+    }
+    print(ends.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
   }
 
   /// Looks at the file again and again, because nothing tells what has been written of it.

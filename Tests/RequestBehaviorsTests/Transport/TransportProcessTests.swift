@@ -41,6 +41,16 @@
       }
     }
 
+    @Test func `connections that are lost while a file is sent are errors of its sends`() async throws {
+      let server = try LoopbackServer()
+      for _ in 1...50 { server.enqueue(.status(200).fault(.reset, at: .accept)) }
+      let probe = try await Probe.run("upload", "\(server.baseURL)", "50")
+      #expect(probe.isClean)
+      // Some are lost as soon as they are made.
+      let codes = Set(probe.output.split { !$0.isLetter })
+      #expect(codes.isSubset(of: ["cannotConnect", "connectionLost"]))
+    }
+
     @Test(arguments: [
       "http://user-canary:canary-word@127.0.0.1:99999", "http://user-canary:canary word@127.0.0.1:1",
       "foo://user-canary:canary-word@127.0.0.1:1", "user-canary:canary-word@127.0.0.1:x",

@@ -60,7 +60,7 @@ struct RequestSpool: Sendable {
       pending = Data()
     }
     guard let writer else { return (.memory(pending), count) }
-    return (.file(try await writer.finish(appending: pending)), count)
+    return (.file(try await writer.finish(appending: pending), length: count), count)
   }
 }
 

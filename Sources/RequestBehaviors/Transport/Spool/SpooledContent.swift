@@ -3,7 +3,7 @@ import Foundation
 /// The contents of a body's stream, kept for further sends.
 enum SpooledContent: Sendable {
   case memory(Data)
-  case file(TemporaryFile)
+  case file(TemporaryFile, length: Int64)
 }
 
 extension NetworkRequest {

@@ -42,7 +42,7 @@ final class Transfer: @unchecked Sendable {
   var reading: BodyReader?
   // The file is kept for as long as URLSession may read it.
   var spooledBody: TemporaryFile?
-  // The number of bytes of the user's file that are to be sent. It is set before there is a task.
+  // The number of bytes of the file that are to be sent. It is set before there is a task.
   var announcedLength: Int64?
 
   // Used in the delegate's callbacks only, which come one after the other.

@@ -60,7 +60,8 @@ extension TransferRegistry: URLSessionDataDelegate {
         ))
     }
     if totalBytesSent == transfer.announcedLength { transfer.stopWatching() }
-    transfer.progress?.sent(totalBytesSent, of: totalBytesExpectedToSend > 0 ? totalBytesExpectedToSend : nil)
+    let expected = totalBytesExpectedToSend > 0 ? totalBytesExpectedToSend : transfer.announcedLength
+    transfer.progress?.sent(totalBytesSent, of: expected)
   }
 
   /// Follows no redirect, so that the platform delivers it as the response next.

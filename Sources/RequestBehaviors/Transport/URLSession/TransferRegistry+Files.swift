@@ -25,15 +25,28 @@ extension TransferRegistry {
         if transfer.urlRequest.value(forHTTPHeaderField: "Connection") == nil {
           transfer.urlRequest.setValue("close", forHTTPHeaderField: "Connection")
         }
-        launch(of: transfer, in: session, isAlone: true) { $0.uploadTask(with: transfer.urlRequest, fromFile: file) }
+        send(file, length, of: transfer, in: session, isAlone: true)
         try watch(file, length, of: transfer)
       #else
-        send(file, of: transfer, in: session)
+        send(file, length, of: transfer, in: session, isAlone: false)
       #endif
     } catch {
       transfer.fail(error)
       end(transfer)
     }
+  }
+
+  /// Sends a file, over a connection of its own if `isAlone` is true.
+  func send(_ file: URL, _ length: Int64, of transfer: Transfer, in session: URLSession, isAlone: Bool) {
+    #if canImport(FoundationNetworking)
+      // URLSession on Linux reads a file in the background. If a connection is lost while it reads, it ends the process.
+      // It reads a stream when libcurl asks for the bytes.
+      transfer.urlRequest.httpBodyStream = InputStream(url: file)
+      transfer.urlRequest.announceStream(of: length)
+      launch(of: transfer, in: session, isAlone: isAlone) { $0.dataTask(with: transfer.urlRequest) }
+    #else
+      launch(of: transfer, in: session, isAlone: isAlone) { $0.uploadTask(with: transfer.urlRequest, fromFile: file) }
+    #endif
   }
 
   /// Reads the beginning of a small file.
@@ -74,3 +87,19 @@ extension TransferRegistry {
     }
   #endif
 }
+
+#if canImport(FoundationNetworking)
+  extension URLRequest {
+    /// Announces the length of a body stream, which libcurl would send in chunks, after a wait for `100 Continue`.
+    ///
+    /// libcurl leaves both to a request that has the fields itself, and sends no field whose value is blank.
+    fileprivate mutating func announceStream(of length: Int64) {
+      if value(forHTTPHeaderField: "Expect") == nil { setValue(" ", forHTTPHeaderField: "Expect") }
+      guard value(forHTTPHeaderField: "Transfer-Encoding") == nil else { return }
+      setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
+      if value(forHTTPHeaderField: "Content-Length") == nil {
+        setValue(String(length), forHTTPHeaderField: "Content-Length")
+      }
+    }
+  }
+#endif

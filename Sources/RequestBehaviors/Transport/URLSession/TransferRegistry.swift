@@ -161,11 +161,6 @@ extension TransferRegistry {
     #endif
   }
 
-  /// Sends a file that is not written to meanwhile.
-  func send(_ file: URL, of transfer: Transfer, in session: URLSession) {
-    launch(of: transfer, in: session, isAlone: false) { $0.uploadTask(with: transfer.urlRequest, fromFile: file) }
-  }
-
   /// Sends a request, over a connection of its own if the transport's settings or the request demand it.
   ///
   /// A new session has no connection to reuse. (`Connection: close` would need a server that obeys it.)
@@ -241,9 +236,10 @@ extension TransferRegistry {
     case .memory(let data):
       transfer.urlRequest.httpBody = data
       send(data, of: transfer, in: session)
-    case .file(let file):
+    case .file(let file, let length):
       transfer.spooledBody = file
-      send(file.url, of: transfer, in: session)
+      transfer.announcedLength = length
+      send(file.url, length, of: transfer, in: session, isAlone: false)
     }
   }
 }
