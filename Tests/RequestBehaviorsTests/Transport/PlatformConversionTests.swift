@@ -70,4 +70,12 @@ import Testing
     #expect(again.headers["X-Two"] == "1, 2")
     #expect(try again.text == "hi")
   }
+
+  @Test func `a bare carriage return in a field of the platform's response becomes a space`() throws {
+    let url = try #require(URL(string: "https://api.example.com/x"))
+    let fields = ["X-Note": "a\rX-Evil: b"]
+    let platform = try #require(
+      HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields))
+    #expect(NetworkResponse(platform, request: NetworkRequest(url: url)).headers["X-Note"] == "a X-Evil: b")
+  }
 }

@@ -41,7 +41,9 @@ extension HeaderFields {
   init(_ response: HTTPURLResponse) {
     let fields = response.allHeaderFields.compactMap { name, value -> Field? in
       guard let name = name.base as? String, let value = value as? String else { return nil }
-      return Field(name, value)
+      // A bare carriage return might end the field for another parser (RFC 9110 §5.5).
+      guard value.utf8.contains(0x0D) else { return Field(name, value) }
+      return Field(name, value.replacingOccurrences(of: "\r", with: " "))
     }
     self.init(fields.sorted { $0.name < $1.name })
   }
