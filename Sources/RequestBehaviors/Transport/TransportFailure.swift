@@ -126,6 +126,9 @@ package struct TransportFailure {
     private static let texts: [(String, NetworkError.Code)] = [
       // A server that resets a connection as soon as it is made; the name of a host follows.
       ("failed to connect to ", .cannotConnect),
+      // A proxy that makes no tunnel.
+      ("connect tunnel failed", .cannotConnect), ("from proxy after connect", .cannotConnect),
+      ("proxy connect aborted", .cannotConnect), ("connect response too large", .cannotConnect),
       ("http2 framing", .connectionLost), ("http/2 framing", .connectionLost), ("http/2 stream", .connectionLost),
       // The server ended the connection within the handshake, so nothing was sent.
       ("ssl_connect: connection reset", .cannotConnect), ("ssl_connect: ssl_error_syscall", .cannotConnect),

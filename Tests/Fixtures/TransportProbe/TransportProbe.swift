@@ -5,7 +5,7 @@ import TestSupport
 
 /// Does what might end the process, or what needs one of its own to be measured, and tells how it went.
 ///
-/// `get URL` sends one request; `soak COUNT` sends that many to a server of its own and prints how many threads and
+/// `get URL` sends one request, and `head URL` waits for the head of a streamed response; `soak COUNT` sends that many to a server of its own and prints how many threads and
 /// bytes the process has gained; `download URL FILE COUNT` downloads, tells when so many bytes are on the disk, and then
 /// how the download ended; `upload URL COUNT` sends a file that often and tells how; `stream URL` reads the streamed response of `large` below a URL; `cassette FOLDER NAME COUNT`
 /// records that many requests into a cassette that other processes record too; `log FILE` logs a request with that file
@@ -28,6 +28,7 @@ enum TransportProbe {
     }
     switch (arguments.first, arguments.last) {
     case ("get", let text?): try await get(text)
+    case ("head", let text?): try await get(text, .streamed)
     #if os(Linux)
       case ("fuzz", let text?): try await fuzz.run(Int(text) ?? 0)
       case ("mutation", let text?): try await fuzz.show(Int(text) ?? 0)
@@ -89,10 +90,12 @@ enum TransportProbe {
     print("recorded")
   }
 
-  private static func get(_ text: String) async throws {
+  private static func get(_ text: String, _ delivery: ResponseDelivery = .buffered) async throws {
     guard let url = URL(string: text) else { throw URLError(.badURL) }
+    var request = NetworkRequest(url: url)
+    request.options.delivery = delivery
     do {
-      print(try await URLSessionTransport().send(NetworkRequest(url: url)).statusCode)
+      print(try await URLSessionTransport().send(request).statusCode)
     } catch let error as NetworkError {
       print(error.code, error.message, error, String(reflecting: error), "\(error.underlyingError as Any)")
     }

@@ -69,6 +69,8 @@ import Testing
     private static let texts: [(String, NetworkError.Code, NetworkError.Code)] = [
       ("OpenSSL SSL_read: OpenSSL/3.0.13: \(ends), errno 0", .connectionLost, .truncatedBody),
       ("OpenSSL SSL_read: SSL_ERROR_SYSCALL, errno 104", .connectionLost, .connectionLost),
+      ("CONNECT tunnel failed, response 403", .cannotConnect, .connectionLost),
+      ("Received HTTP code 407 from proxy after CONNECT", .cannotConnect, .connectionLost),
       ("Failed to connect to alert.ssl port 80: Couldn't connect to server", .cannotConnect, .connectionLost),
       ("OpenSSL SSL_read: \(refuses), errno 0", .tlsFailed, .connectionLost),
       ("OpenSSL SSL_write: SSL_ERROR_ZERO_RETURN, errno 0", .connectionLost, .connectionLost),

@@ -65,6 +65,19 @@
       #expect(server.connectionCount == 0)
     }
 
+    @Test(arguments: ["get", "head"], ["200 OK", "403 No", "407 No", "302 Found"])
+    func `the response of a proxy to CONNECT is not that of the server`(command: String, status: String) async throws {
+      let fields = "Location: /x\r\nProxy-Authenticate: Basic realm=x\r\nContent-Length: 2\r\n\r\n"
+      let proxy = try LoopbackServer { _ in
+        .raw("HTTP/1.1 \(status)\r\n\(fields)" + (status.hasPrefix("2") ? "" : "no")).fault(.close, at: .end)
+      }
+      let environment = ["https_proxy": "\(proxy.baseURL)"]
+      let probe = try await Probe.run(command, "https://127.0.0.1:1/", environment: environment)
+      #expect(probe.isClean)
+      #expect(probe.output.hasPrefix("cannotConnect"), "\(probe.output)")
+      #expect(proxy.requestCount == 1)
+    }
+
     // The thread sanitizer's own memory grows with what it watches.
     @Test(.disabled(if: ThreadSanitizer.isRunning, "memory cannot be measured under the thread sanitizer"))
     func `threads and memory do not grow with the number of requests of a client`() async throws {

@@ -32,3 +32,13 @@ package enum ProxyCredentials {
     return all.filter { $0.utf8.count >= KnownSecrets.minimumLength || $0 == whole }.filter { !$0.isEmpty }
   }
 }
+
+#if canImport(FoundationNetworking)
+  extension NetworkRequest {
+    /// Whether URLSession may send the request through a tunnel of the environment's proxy.
+    var mayBeTunnelled: Bool {
+      guard url.scheme?.lowercased() == "https" else { return false }
+      return ProxyCredentials.names.contains { name in getenv(name).map { $0.pointee != 0 } ?? false }
+    }
+  }
+#endif

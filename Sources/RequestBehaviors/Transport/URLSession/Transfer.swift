@@ -47,6 +47,8 @@ final class Transfer: @unchecked Sendable {
 
   // Used in the delegate's callbacks only, which come one after the other.
   private(set) var response: HTTPURLResponse?
+  /// A head that may be the response of a proxy to CONNECT.
+  var heldHead: HTTPURLResponse?
   var hasSentBody = false
   private var interimStatus: Int?
   private var framing: ResponseFraming?

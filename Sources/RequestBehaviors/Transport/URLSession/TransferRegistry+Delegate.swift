@@ -18,6 +18,24 @@ extension TransferRegistry: URLSessionDataDelegate {
     touch(transfer)
     // On Linux an interim response such as 103 comes here too, before the one that the request is waiting for.
     guard !response.isInterim else { return transfer.didReceive(interim: response) }
+    #if canImport(FoundationNetworking)
+      // So does the response of a proxy to CONNECT. It is of the request's URL and looks like its response.
+      if transfer.request.mayBeTunnelled {
+        transfer.heldHead = response
+        return
+      }
+    #endif
+    take(response, of: transfer)
+  }
+
+  /// Takes the head that was held back: what follows it shows that it is no proxy's.
+  private func takeHeldHead(of transfer: Transfer) {
+    guard let response = transfer.heldHead else { return }
+    transfer.heldHead = nil
+    take(response, of: transfer)
+  }
+
+  private func take(_ response: HTTPURLResponse, of transfer: Transfer) {
     didReceiveHead(of: transfer, status: response.statusCode)
     if let error = transfer.didReceive(response) { cutOff(transfer, error) }
   }
@@ -25,6 +43,8 @@ extension TransferRegistry: URLSessionDataDelegate {
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     guard let transfer = transfer(of: dataTask), !transfer.isSettled else { return }
     touch(transfer)
+    takeHeldHead(of: transfer)
+    guard !transfer.isSettled else { return }
     do {
       try transfer.append(data)
     } catch {
@@ -35,7 +55,7 @@ extension TransferRegistry: URLSessionDataDelegate {
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     guard let transfer = remove(task), !transfer.isSettled else { return }
     if let error { return fail(transfer, error) }
-    // On Linux the head of a redirect that cannot be followed is delivered only now.
+    // On Linux the head of a redirect that cannot be followed is delivered only now, and one may have been held back.
     if transfer.response == nil, let response = task.response as? HTTPURLResponse, !response.isInterim,
       let error = transfer.didReceive(response)
     {
