@@ -51,17 +51,28 @@ package final class SessionScopes: Sendable {
   }
 
   /// Tells the clients that an owner has ended, after those that ended before.
-  package func end(_ scope: String) {
+  ///
+  /// - Parameters:
+  ///   - scope: The owner.
+  ///   - handOvers: The requests of the owner that are being handed to transports; by default they are not known.
+  package func end(_ scope: String, handingOver handOvers: HandOvers? = nil) {
     state.withLock { state in
       state.dropClients(addingTo: leftovers)
       let clients = state.clients.map { (endings: $0.endings, leftovers: $0.leftovers) }
       guard !clients.isEmpty || !leftovers.isEmpty else { return }
+      // Asked before transports forget their cookies: what they have received by then is in the old jar.
+      let late = handOvers.flatMap { $0.openCount > 0 ? $0 : nil }
       // At once, so that a response that arrives from now on for this owner is not stored.
       for client in clients { client.endings?.note(scope) }
       state.lastTelling += 1
       let number = state.lastTelling
       let tellings = SessionScopes.tellings.merging([ObjectIdentifier(self): number]) { $1 }
       state.telling = Task { [telling = state.telling] in
+        if let late {
+          // A request that has passed its last check may be sent with the new jar, which is then replaced as well.
+          await late.wait()
+          for client in clients { client.endings?.forgetUser() }
+        }
         await telling?.value
         await SessionScopes.$tellings.withValue(tellings) {
           for client in clients {

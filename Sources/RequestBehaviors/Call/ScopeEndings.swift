@@ -67,10 +67,13 @@ public final class ScopeEndings: Sendable {
   ///
   /// - Parameter scope: The value that ``RequestBehavior/scope(for:)`` returned while the user was signed in.
   public func note(_ scope: String) {
-    let listeners = state.withLock { state in
-      state.log.note(scope)
-      return state.members.compactMap(\.listener)
-    }
+    state.withLock { $0.log.note(scope) }
+    forgetUser()
+  }
+
+  /// Lets transports drop what belongs to a user.
+  func forgetUser() {
+    let listeners = state.withLock { $0.members.compactMap(\.listener) }
     var told: Set<ObjectIdentifier> = []
     for listener in listeners {
       let transport = listener.transport

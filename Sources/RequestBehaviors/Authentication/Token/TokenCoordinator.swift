@@ -198,7 +198,7 @@ final class TokenCoordinator: Sendable {
       // An account that no user signs in to leaves at a sign-out and is there again at once. A token that its server
       // refuses ends only the token.
       let hasLeft = !state.token.hasToken && (state.token.account == nil || state.token.userChanges != changes)
-      if let scope, state.token.scope != scope || hasLeft { scopes.end(scope) }
+      if let scope, state.token.scope != scope || hasLeft { scopes.end(scope, handingOver: handOvers) }
       if state.token.isLoaded { scopes.release() }
       guard !outcome.isIgnored else { return outcome }
       swap(&released, &state.waiters)

@@ -142,6 +142,39 @@ import Testing
     #expect(try await session.isSignedIn() == false)
   }
 
+  #if os(Linux)
+    /// Takes a request with its present jar, and signs out in between, where a request cannot be held otherwise.
+    private final class JarTransport: Transport {
+      let session: TokenSession
+      let jar = Box(0)
+      let usedJar = Box<Int?>(nil)
+      let signOut = Box<Task<Void, any Error>?>(nil)
+
+      init(_ session: TokenSession) { self.session = session }
+
+      func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+        signOut.value = Task.immediate { [session] in try await session.signOut() }
+        usedJar.value = jar.value
+        return NetworkResponse(request: request, statusCode: 200)
+      }
+
+      func forgetUser() { jar.update { $0 += 1 } }
+      func shutdown() async {}
+    }
+
+    @Test func `the next user has no jar with which a request was sent that was handed over during the sign-out`()
+      async throws
+    {
+      let session = try await fixture.alice()
+      let transport = JarTransport(session)
+      let client = NetworkClient(transport, [.tokenAuth(session)])
+      try await client.send(.get("a"))
+      try await transport.signOut.value?.value
+      #expect(try transport.jar.value > #require(transport.usedJar.value))
+      withExtendedLifetime(client) {}
+    }
+  #endif
+
   @Test func `a sign-out does not wait for the response to a request under way`() async throws {
     let session = try await fixture.alice()
     let gate = gate
