@@ -50,11 +50,12 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
   /// Signs the request with a fresh nonce and timestamp.
   public func modify(_ request: inout NetworkRequest) async throws {
     guard applies(to: request) else { return }
-    if session.currentSigner == nil, request.options.authentication.isOptional {
+    // Before anything is sent without a signature, because a call of a user who has left is not sent as nobody's.
+    let user = try session.claim(request.call)
+    if user == nil, request.options.authentication.isOptional {
       return request.call.record(
         "sent without a signature: no user is signed in", from: "OAuth1Behavior", kind: .authentication)
     }
-    let user = try session.claim(request.call)
     try await session.sign(&request, with: try session.requiredSigner(for: request))
     try session.check(user)
     if let scope = session.scope { request.call.noteSend(for: scope) }

@@ -37,6 +37,23 @@ import Testing
     #expect(sent == 0)
   }
 
+  @Test(arguments: [AuthenticationRequirement.required, .optional])
+  func `a call whose user signs out while it waits is not sent without a signature`(
+    requirement: AuthenticationRequirement
+  ) async {
+    let transport = ClosureTransport()
+    let leaving = ClosureBehavior("leaving", order: .gate) { [session] request, next in
+      session.signOut()
+      return try await next(request)
+    }
+    let client = NetworkClient(transport, [.oauth1(session), leaving])
+    let error = await #expect(throws: NetworkError.self) {
+      try await client.send(Request<Void>.post("pay").with(\.authentication, requirement))
+    }
+    #expect(error?.code == .signedOut)
+    #expect(transport.sent.isEmpty)
+  }
+
   @Test func `a redirect to another origin is followed although the user has signed out meanwhile`() async throws {
     let transport = ClosureTransport { request in
       let isElsewhere = request.url.host() == "other.example"
