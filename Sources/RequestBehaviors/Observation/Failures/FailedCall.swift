@@ -157,6 +157,8 @@ extension CallRecorder {
     // A call begins after the one that needs it.
     for call in calls { if let parent = call.parent, family.contains(parent) { family.insert(call.id) } }
     guard let url = root.url else { return nil }
+    // Asked here too, because the client that told of a sign-out may be gone.
+    guard root.isPresent || root.isUnderWay || root.hasOutlivedUser else { return nil }
     let export = RecordingExport(stored, redactor: redactor ?? self.redactor, bodyLimit: bodies.limit)
     let sends = calls.filter { family.contains($0.id) }.flatMap(\.sends).sorted { $0.startedAt < $1.startedAt }
     return FailedCall(

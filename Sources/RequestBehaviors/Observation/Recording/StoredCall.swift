@@ -106,6 +106,9 @@ struct StoredCall: Sendable {
     ((call?.owner ?? ownOwner)?.isPresent ?? true) && flights.allSatisfy(\.owner.isPresent)
   }
 
+  /// Whether a user whose call it is had signed out before the call ended; the error may be about that.
+  private(set) var hasOutlivedUser = false
+
   /// Whether the call has not ended.
   var isUnderWay: Bool { call != nil }
 
@@ -137,6 +140,7 @@ struct StoredCall: Sendable {
   /// Lets go of the call, and keeps what is known of it at its end.
   mutating func end(_ decisions: [Call.Event], _ secrets: CallSecrets, _ owner: CallOwner) -> Int {
     (call, ownDecisions, ownSecrets, ownOwner) = (nil, decisions, secrets, owner)
+    hasOutlivedUser = !isPresent
     return decisions.reduce(100) { $0 + StoredCall.size(of: $1) }
   }
 

@@ -236,6 +236,21 @@ import Testing
     #expect(!String(decoding: recording.har(), as: UTF8.self).contains("c4nary"))
   }
 
+  @Test func `an error of a user who signed out has no token request of the recorder, also if its client is gone`()
+    async throws
+  {
+    mock.on(.get, "x").respond(500)
+    mock.on(.post, "token").respond(text: "first-token")
+    let session = TokenSession(
+      source: .closure { client in AccessToken(try await client.send(Request<String>.post("token"))) })
+    let error = await #expect(throws: NetworkError.self) {
+      try await NetworkClient(mock, .system, [.recording(recorder), .tokenAuth(session)]).send(.get("x"))
+    }
+    #expect(error?.recording()?.calls.count == 2)
+    try await session.signOut()
+    #expect(error?.recording()?.calls.count == 1)
+  }
+
   @Test func `a secret that a shared flight learns is hidden, also while the flight hangs`() async throws {
     let gate = TestGate()
     mock.on(.get, "x").respond { request in
