@@ -104,10 +104,7 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
     } catch  where request.options.authentication.isOptional && !request.call.isLate {
       let message = "sent without a token: the session has no token"
       request.call.record(message, from: "TokenAuthBehavior", kind: .authentication)
-      let isUsers = session.coordinator.update { state, _ in
-        state.noteSendWithoutToken()
-        return state.hasToken || state.account != nil
-      }
+      let isUsers = session.coordinator.update { state, _ in state.noteSendWithoutToken() }
       // The call belongs to a user, and a response to a request without the user's token does not.
       if isUsers { request.call.becomeAnonymous() }
       return try await next(request)

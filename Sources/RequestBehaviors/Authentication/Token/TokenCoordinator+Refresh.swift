@@ -118,7 +118,8 @@ extension TokenCoordinator {
   private func keep(_ token: AccessToken, got now: Duration, from refresh: TokenState.Refresh) async {
     _ = try? await queue.enqueue {
       @Sendable func isUnderWay() -> Bool { self.update { state, _ in state.isUnderWay(refresh.id) } }
-      guard isUnderWay() else { return }
+      let token = self.update { state, _ in state.isUnderWay(refresh.id) ? state.owned(token) : nil }
+      guard let token else { return }
       var problem: (any Error)?
       // Another process may have signed out or in meanwhile, also as the same account, which must not be undone. If
       // that cannot be read, the token is stored all the same: it may be the only valid one.

@@ -74,6 +74,8 @@ struct TokenState: Sendable {
   private(set) var scope: String
   /// Whether no request was sent for this owner yet, so that the first token may have it.
   private var isScopeFree = true
+  /// Whether a first token that is being stored has the owner by now.
+  private var isScopePromised = false
   /// Whether the store lacks the session's last change, because writing it failed.
   var isUnsaved = false
   /// Whether that change is a sign-in or a sign-out that the user asked for.
@@ -153,10 +155,33 @@ struct TokenState: Sendable {
   }
 
   /// Records that a request was sent without a token: its response does not belong to a user who signs in later.
-  mutating func noteSendWithoutToken() { isScopeFree = false }
+  ///
+  /// - Returns: Whether the owner so far is a user, or an account, to whom that response does not belong either.
+  mutating func noteSendWithoutToken() -> Bool {
+    isScopeFree = false
+    return hasToken || isScopePromised || account != nil
+  }
+
+  /// Returns a token with the id of its owner, which the source does not give to a first token.
+  ///
+  /// Whatever is stored has the id: without it, each process that shares the store would take its own id, and the first
+  /// refresh in one would look like another user in the others.
+  mutating func owned(_ new: AccessToken) -> AccessToken {
+    guard new.sessionID == nil else { return new }
+    var new = new
+    // The call that got the first token began with the owner that the session had until now, and its response is stored
+    // under that owner.
+    let id = account ?? (isScopeFree ? scope : makeID())
+    new.sessionID = id
+    scope = id
+    isScopeFree = false
+    isScopePromised = true
+    return new
+  }
 
   mutating func beginGeneration() {
     isLoaded = true
+    isScopePromised = false
     generation += 1
     endRefresh()
     failure = nil
@@ -182,11 +207,9 @@ struct TokenState: Sendable {
   mutating func set(_ new: AccessToken, now: Duration, remaining: Duration?, trustsClock: Bool) {
     version += 1
     if emptyGeneration == generation { emptyGeneration = nil }
-    var new = new
-    // The call that got the first token began with the owner that the session had until now, and its response is stored
-    // under that owner.
-    if new.sessionID == nil { new.sessionID = account ?? (isScopeFree ? scope : makeID()) }
+    let new = owned(new)
     isScopeFree = false
+    isScopePromised = false
     issued = IssuedToken(token: new, version: version, generation: generation)
     scope = new.sessionID ?? scope
     arrival = nil

@@ -328,6 +328,41 @@ import Testing
     #expect(await events.names(through: "signedIn") == ["signedOut", "signedIn"])
     #expect(store.value == "t9")
   }
+
+  /// A source that gets its first token without a user, and names no account.
+  private var nameless: ClosureTokenSource { .closure { try await ClientCredentialsGrant(.test).fetch(using: $0) } }
+
+  @Test func `a first token without an account has one owner in all processes, also after a refresh`() async throws {
+    let (app, widget) = (process(nameless), process(nameless))
+    try await app.client.send(.get("a"))
+    try await widget.client.send(.get("a"))
+    server.revoke()
+    let events = widget.session.events
+    try await app.client.send(.get("b"))
+    try await widget.client.send(.get("b"))
+    #expect(await events.namesSoFar() == ["refreshed"])
+  }
+
+  @Test func `a response without a token, while the first one is being stored, is not its owner's`() async throws {
+    let gate = gate
+    let session = fixture.session(nameless, HeldTokenStore(onSave: { _ in await gate.pass() }))
+    let kept = Box<[Bool]>([])
+    let watch = ClosureBehavior(
+      "watch", order: .persistence,
+      intercept: { request, next in
+        let response = try await next(request)
+        kept.update { $0.append(request.call.keepsScopes) }
+        return response
+      })
+    server.state.update { state in state.answer = { NetworkResponse(request: $0, statusCode: 200) } }
+    let client = fixture.client(session, watch)
+    let call = Task { try await client.send(.get("a").with(\.authentication, .optional)) }
+    await gate.waitForArrivals(1)
+    fixture.clock.advance(by: .seconds(30))
+    try await call.value
+    #expect(kept.value == [false])
+    gate.open()
+  }
 }
 
 /// A store over a place that several stores share.
