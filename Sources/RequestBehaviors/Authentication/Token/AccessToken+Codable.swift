@@ -20,6 +20,7 @@ extension AccessToken: Codable {
       scopes: answer.scopes())
     if hasControlCharacters { throw answer.problem("the token has control characters") }
     sessionID = answer.text("tokensession")
+    signInID = answer.text("tokensignin")
     keyThumbprint = answer.text("tokenkey")
     if let expiry = try answer.expiry("expiresat") { expiresAt = expiry.date ?? Expiry.epoch(expiry.number) }
     if let expiry = try answer.expiry("expiresin") {
@@ -39,6 +40,7 @@ extension AccessToken: Codable {
     try container.encodeIfPresent(refreshToken, forKey: Key("refresh_token"))
     if !scopes.isEmpty { try container.encode(scopes.sorted().joined(separator: " "), forKey: Key("scope")) }
     try container.encodeIfPresent(sessionID, forKey: Key("token_session"))
+    try container.encodeIfPresent(signInID, forKey: Key("token_sign_in"))
     try container.encodeIfPresent(keyThumbprint, forKey: Key("token_key"))
   }
 }

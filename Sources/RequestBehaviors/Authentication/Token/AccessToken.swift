@@ -36,6 +36,11 @@ public struct AccessToken: Sendable, Hashable {
   /// It is no secret.
   package var sessionID: String?
 
+  /// The id of the sign-in that it comes from, where the owner is named and so has the same id after each sign-in.
+  ///
+  /// It is kept when the token is refreshed, and is no secret.
+  package var signInID: String?
+
   /// The thumbprint of the key to which the server bound the token; `nil` if there is no such key.
   ///
   /// It is no secret.
@@ -69,7 +74,7 @@ extension AccessToken {
   /// Drops a session id that came with it. Trusting it could serve one user's cached responses to another.
   func received(at date: Date) -> AccessToken {
     var token = self
-    token.sessionID = nil
+    (token.sessionID, token.signInID) = (nil, nil)
     if let lifetime, lifetime > .zero, expiresAt == nil {
       token.expiresAt = date.addingTimeInterval(lifetime.inSeconds)
     }
@@ -78,6 +83,11 @@ extension AccessToken {
     }
     return token
   }
+
+  /// The id of the sign-in that it comes from; `nil` if that is not known.
+  ///
+  /// An owner without a name has a new id with each sign-in.
+  var signIn: String? { signInID ?? sessionID.flatMap { SessionAccount.isID($0) ? nil : $0 } }
 
   /// Whether the value or the type has control characters, which no header field may have (RFC 9110 §5.5).
   var hasControlCharacters: Bool { (value + type).utf8.contains { $0 < 0x20 || $0 == 0x7F } }
@@ -113,7 +123,7 @@ extension AccessToken {
     var token = self
     token.refreshToken = refreshToken.flatMap { $0.isEmpty ? nil : $0 } ?? older.refreshToken
     if scopes.isEmpty { token.scopes = older.scopes }
-    token.sessionID = older.sessionID
+    (token.sessionID, token.signInID) = (older.sessionID, older.signInID)
     return token
   }
 }

@@ -70,11 +70,11 @@ extension TokenState {
 
   /// Whether a token in the store is a refreshed one of the user who has left here, which could not be written yet.
   ///
-  /// The other process does not know of the sign-out, and its refresh must not undo it. A user who is named has the
-  /// same id after each sign-in, which such a token may come from.
+  /// The other process does not know of the sign-out, and its refresh must not undo it. A token of another sign-in is
+  /// news, even if that was of the same user.
   private func isOfUserWhoLeft(_ found: AccessToken?) -> Bool {
-    guard isUnsaved, isUserUnsaved, let id = found?.sessionID, !SessionAccount.isID(id) else { return false }
-    return id == stored?.sessionID && id != token?.sessionID
+    guard isUnsaved, isUserUnsaved, let signIn = found?.signIn else { return false }
+    return signIn == stored?.signIn && signIn != token?.signIn
   }
 
   /// The content of the store when it was last read or written; `nil` if it never was.

@@ -135,6 +135,7 @@ struct TokenState: Sendable {
     var received = token.received(at: date)
     // A call that began before the sign-in is not this user's.
     received.sessionID = id ?? makeID()
+    if id != nil { received.signInID = makeID() }
     take(received, cameAs: token, now: now, date: date)
   }
 

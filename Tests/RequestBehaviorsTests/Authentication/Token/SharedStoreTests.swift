@@ -283,13 +283,16 @@ import Testing
     #expect(store.value == nil)
   }
 
-  /// Has a change of the user fail to be stored, and another process refresh the token of the user before.
+  /// Has a change of the user fail to be stored, and another process refresh the token of the user before, perhaps after
+  /// another sign-in of that user.
   ///
   /// It returns when the session stores the change again, which succeeds then.
   private func refreshElsewhere(
-    _ store: FailingTokenStore, _ isFull: Box<Bool>, during change: () async throws -> Void
+    _ store: FailingTokenStore, _ isFull: Box<Bool>, afterSignIn signIn: String? = nil,
+    during change: () async throws -> Void
   ) async throws {
-    let refreshed = AccessToken("t9", lifetime: .seconds(3_600), refreshToken: "r9").ofSession(try await store.load())
+    var refreshed = AccessToken("t9", lifetime: .seconds(3_600), refreshToken: "r9").ofSession(try await store.load())
+    if let signIn { refreshed.signInID = signIn }
     isFull.value = true
     await #expect(throws: CocoaError.self) { try await change() }
     await fixture.clock.waitForSleepers(1)
@@ -324,9 +327,22 @@ import Testing
     let session = fixture.session(.refreshToken(.test), store)
     try await session.signIn(AccessToken("t0", lifetime: .seconds(3_600), refreshToken: "r0"), as: "alice")
     let events = session.events
-    try await refreshElsewhere(store, isFull) { try await session.signOut() }
+    try await refreshElsewhere(store, isFull, afterSignIn: "another") { try await session.signOut() }
     #expect(await events.names(through: "signedIn") == ["signedOut", "signedIn"])
     #expect(store.value == "t9")
+  }
+
+  @Test func `a sign-out of a user of a name that could not be stored is not undone by a refresh elsewhere`()
+    async throws
+  {
+    let isFull = Box(false)
+    let store = FailingTokenStore(save: { isFull.value })
+    let session = fixture.session(.refreshToken(.test), store)
+    try await session.signIn(AccessToken("t0", lifetime: .seconds(3_600), refreshToken: "r0"), as: "alice")
+    try await refreshElsewhere(store, isFull) { try await session.signOut() }
+    await store.attempts(3)
+    #expect(try await session.isSignedIn() == false)
+    #expect(store.value == nil)
   }
 
   /// A source that gets its first token without a user, and names no account.
@@ -420,6 +436,7 @@ extension AccessToken {
   fileprivate func ofSession(_ other: AccessToken?) -> AccessToken {
     var token = self
     token.sessionID = other?.sessionID
+    token.signInID = other?.signInID
     return token
   }
 }
