@@ -93,6 +93,32 @@ import Testing
     #expect(place.token.value == nil)
   }
 
+  @Test(arguments: [AccessToken?.none, AccessToken("bob", refreshToken: "r5")])
+  func `no other process refreshes before the sign-out or sign-in that has ended a refresh is stored`(
+    other: AccessToken?
+  ) async throws {
+    try await signIn()
+    server.tokenGate.value = gate
+    let (app, widget) = (process(), process())
+    let first = Task { try await app.client.send(.get("a")) }
+    await gate.waitForArrivals(1)
+    let second = Task { try await widget.client.send(.get("b")) }
+    await place.lock.waitForWaiters(1)
+    let saves = TestGate()
+    place.saveGate.value = saves
+    let change = Task {
+      if let other { try await app.session.signIn(other) } else { try await app.session.signOut() }
+    }
+    await saves.waitForArrivals(1)
+    #expect(try await fixture.error(first).code == .signedOut)
+    gate.open()
+    for _ in 0..<1_000 { await Task.yield() }
+    saves.open()
+    try await change.value
+    #expect(try await fixture.error(second).code == .signedOut)
+    #expect(spent == ["r0"])
+  }
+
   @Test func `a lock that cannot be had fails the requests as a store that cannot be read`() async throws {
     try await signIn()
     place.problem.value = CocoaError(.fileWriteNoPermission)
@@ -264,6 +290,8 @@ private final class LockedPlace: Sendable {
   let problem = Box<CocoaError?>(nil)
   let isIdle = Box(false)
   let isLost = Box(false)
+  /// Holds what is to be saved; open unless a test replaces it.
+  let saveGate = Box<TestGate?>(nil)
   let beforeReplace = Box<(@Sendable () -> Void)?>(nil)
 }
 
@@ -279,6 +307,7 @@ private final class LockedPlaceStore: TokenStore {
 
   func save(_ token: AccessToken?) async throws {
     if let problem = place.problem.value { throw problem }
+    await place.saveGate.value?.pass()
     place.token.value = token
   }
 
