@@ -86,7 +86,10 @@ extension Outbox {
   /// - Throws: `NetworkError` of code `clientShutDown`. ``SQLiteError`` if entries of a user who has left could not be
   ///   discarded yet (``OutboxConfiguration/atSignOut``).
   public func writer() async throws -> OutboxWriter {
-    let owners = try await core.refreshOwners()
+    var owners = try await core.refreshOwners()
+    // Another process may have signed a user in, whom a call would find too.
+    let lacksUser = owners.members.contains { $0.isOfSession && $0.isKnown && $0.scope == nil }
+    if lacksUser, await core.readSessions() { owners = try await core.refreshOwners() }
     // The user may be back, and the new entries must not be discarded with the old ones.
     try await core.discardEnded()
     return OutboxWriter(core: core, owners: owners)

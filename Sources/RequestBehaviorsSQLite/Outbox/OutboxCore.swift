@@ -71,6 +71,17 @@ final class OutboxCore: Sendable {
     return owners
   }
 
+  /// Reads who is signed in, for a poll interval at most: a token store that hangs holds up no entry.
+  ///
+  /// - Returns: Whether all sessions could be read in that time.
+  func readSessions() async -> Bool {
+    let waiter = Waiter<Bool>()
+    Task { [client] in waiter.settle(.success(await client.readSessionsAgain())) }
+    let timer = clock.schedule(after: settings.pollInterval) { waiter.settle(.success(false)) }
+    defer { timer.cancel() }
+    return (try? await waiter.value()) ?? false
+  }
+
   private func note(_ owners: CallOwners) {
     state.withLock { state in
       state.owners = owners

@@ -37,6 +37,16 @@ import Testing
     await outbox.stop()
   }
 
+  @Test func `an entry is enqueued for a user whom another process has signed in`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await outbox(world, session())
+    await #expect(throws: NetworkError.self) { try await outbox.enqueue(Ping(number: 1)) }
+    try await session().signIn(AccessToken("token"), as: "a")
+    try await outbox.enqueue(Ping(number: 2))
+    #expect(try await outbox.drain().isEmpty)
+    #expect(world.mock.sent.map { $0.headers["Authorization"] } == ["Bearer token"])
+  }
+
   @Test func `a user of another process is not away for 30 days because the store cannot be read`() async throws {
     let world = try OutboxWorld()
     let outbox = try await outbox(world, session())
@@ -80,16 +90,28 @@ import Testing
     try await enqueueElsewhere(world)
     // This process has known no user since it signed out.
     try await session.signOut()
-    hangs.value = true
-    outbox.start()
-    await world.clock.waitForSleepers(1)
-    let begin = world.clock.now
     try await outbox.enqueue(Request<Void>.post("open").with(\.authentication, .none))
+    hangs.value = true
+    let begin = world.clock.now
+    outbox.start()
     await world.letTimePass(besides: 1) { !world.sent.isEmpty }
     // One poll interval, and not the time that the session gives its store.
     #expect(world.clock.now - begin < .seconds(20))
     await outbox.stop()
     // The user may be signed in elsewhere, so nothing is discarded.
     #expect(try await world.count("SELECT count(*) FROM outbox_entry WHERE scope IS NOT NULL") == 1)
+  }
+
+  @Test func `a token store that hangs holds up an entry for a poll interval at most`() async throws {
+    let (world, hangs) = (try OutboxWorld(), Shared(false))
+    let session = TokenSession(source: .signInOnly, store: HangingTokenStore(box, hangs))
+    let outbox = try await world.outbox(world.client([.tokenAuth(session)]))
+    hangs.value = true
+    let enqueuing = Task { try await outbox.enqueue(Request<Void>.post("open").with(\.authentication, .none)) }
+    // That of the session, and that of the outbox.
+    await world.clock.waitForSleepers(2)
+    world.clock.advance(by: .seconds(1))
+    _ = try await enqueuing.value
+    #expect(try await world.states == [0])
   }
 }
