@@ -57,6 +57,30 @@ import Testing
     #expect(world.sent.filter { $0 != "POST /token" }.sorted() == ["POST /pings/1", "POST /pings/2", "POST /pings/3"])
   }
 
+  @Test func `an entry that waits for the first token of a service is not sent as a user who signs in meanwhile`()
+    async throws
+  {
+    let gate = TestGate()
+    let world = try OutboxWorld { request in
+      guard request.url.path() == "/token" else { return (200, "") }
+      await gate.pass()
+      return (200, #"{"access_token": "token-app", "token_type": "Bearer", "expires_in": 3600}"#)
+    }
+    let session = session()
+    let outbox = try await outbox(world, session)
+    try await outbox.enqueue(Ping(number: 1))
+    outbox.start()
+    await gate.waitForArrivals(1)
+    try await session.signIn(AccessToken("anna"), as: "anna")
+    gate.open()
+    try await outbox.drain()
+    #expect(tokens(world).isEmpty)
+    try await session.signOut()
+    #expect(try await outbox.drain().isEmpty)
+    #expect(tokens(world) == ["Bearer token-app"])
+    await outbox.stop()
+  }
+
   @Test func `an entry of a service is not sent as another one`() async throws {
     let world = try world()
     do { try await outbox(world, session()).enqueue(Ping(number: 1)) }

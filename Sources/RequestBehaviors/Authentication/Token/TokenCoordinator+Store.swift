@@ -179,12 +179,12 @@ extension TokenCoordinator {
     try token.checkCharacters()
     var saving: Task<Void, any Error>?
     var isVoid = false
-    // Waiters get the token only if the session is known to have had no user; otherwise they may be another user's.
+    // Waiters get the token only if the session is known to have had no owner; otherwise they may be another one's.
     complete(isCancelling: true) { state, clock in
       isVoid = mark.map { $0 != state.userChanges } ?? false
       if isVoid { return .ignore }
       let now = clock.now()
-      let isReplacing = state.hasToken || !state.isLoaded
+      let isReplacing = state.hasOwner || !state.isLoaded
       state.signIn(token, id: id, now: now, date: clock.date())
       saving = self.enqueueSave(state.token, &state)
       guard !isReplacing, let issued = state.unexpired(now: now) else { return .signOut(NetworkError.signedOut()) }

@@ -9,7 +9,7 @@ extension TokenState {
     case refreshed
     /// Another process signed out.
     case signedOut
-    /// Another process signed a user in; `wasEmpty` if no user was signed in here.
+    /// Another process signed a user in; `wasEmpty` if calls had no owner here.
     case signedIn(wasEmpty: Bool)
   }
 
@@ -27,7 +27,7 @@ extension TokenState {
     guard !isLoaded else { return }
     isLoaded = true
     guard let found else {
-      emptyGeneration = generation
+      if account == nil { emptyGeneration = generation }
       return
     }
     take(found, cameAs: found, now: now, date: date)
@@ -57,11 +57,12 @@ extension TokenState {
       signOut()
       return .signedOut
     }
-    if let token, token.sessionID == found.sessionID {
+    // An account is the owner before its first token, too.
+    if hasOwner, found.sessionID == token?.sessionID ?? account {
       take(found, cameAs: found, now: now, date: date)
       return .refreshed
     }
-    let wasEmpty = !hasToken
+    let wasEmpty = !hasOwner
     userChanges += 1
     beginGeneration()
     take(found, cameAs: found, now: now, date: date)

@@ -64,6 +64,8 @@ struct TokenState: Sendable {
   /// A longer sign-in that began before one of them is void.
   var userChanges = 0
   /// The generation in which the store turned out to be empty, until there is a token in it.
+  ///
+  /// Calls of it belong to the user who signs in next. It is `nil` for an account, whose calls do not.
   var emptyGeneration: Int?
   var refresh: Refresh?
   /// The sign-outs that wait for the token of a refresh which they have ended, by the refresh.
@@ -99,6 +101,9 @@ struct TokenState: Sendable {
 
   /// Whether the session has a token, fresh or not.
   var hasToken: Bool { issued != nil }
+
+  /// Whether calls that begin now have an owner: the user, or the account that no user signs in to.
+  var hasOwner: Bool { hasToken || account != nil }
 
   /// The token that the session has; `nil` if it has none.
   var token: AccessToken? { issued?.token }
@@ -160,7 +165,7 @@ struct TokenState: Sendable {
   /// - Returns: Whether the owner so far is a user, or an account, to whom that response does not belong either.
   mutating func noteSendWithoutToken() -> Bool {
     isScopeFree = false
-    return hasToken || isScopePromised || account != nil
+    return hasOwner || isScopePromised
   }
 
   /// Returns a token with the id of its owner, which the source does not give to a first token.

@@ -95,6 +95,57 @@ import Testing
     #expect(cache.count == 0)
   }
 
+  /// Begins a call that waits for the first token of a service.
+  private func callOfService(_ store: any TokenStore, _ gate: TestGate) async throws -> (
+    session: TokenSession, call: Task<Void, any Error>
+  ) {
+    fixture.server.tokenGate.value = gate
+    let session = fixture.session(service(), store)
+    let client = fixture.client(session)
+    let call = Task { try await client.send(.get("a")) }
+    await gate.waitForArrivals(1)
+    return (session, call)
+  }
+
+  @Test func `a call of a service that waits for a first token is not sent as a user who signs in meanwhile`()
+    async throws
+  {
+    let gate = TestGate()
+    let (session, call) = try await callOfService(InMemoryTokenStore(), gate)
+    try await session.signIn(AccessToken("anna"), as: "anna")
+    gate.open()
+    #expect(try await fixture.error(call).code == .signedOut)
+    #expect(fixture.server.apiRequests.isEmpty)
+  }
+
+  @Test func `a call of a service that waits for a first token is not sent as a user of another process`()
+    async throws
+  {
+    let (gate, tokens) = (TestGate(), HeldTokenStore())
+    let (_, call) = try await callOfService(tokens, gate)
+    let anna = HeldTokenStore()
+    try await fixture.session(service(), anna).signIn(AccessToken("anna"), as: "anna")
+    try await tokens.save(anna.load())
+    gate.open()
+    #expect(try await fixture.error(call).code == .signedOut)
+    #expect(fixture.server.apiRequests.isEmpty)
+    #expect(tokens.value == "anna")
+  }
+
+  @Test func `calls of a service go on with a first token that another process has got`() async throws {
+    let (gate, tokens) = (TestGate(), HeldTokenStore())
+    let (session, call) = try await callOfService(tokens, gate)
+    let events = session.events
+    var found = AccessToken("t9")
+    found.sessionID = try await scope(session)
+    try await tokens.save(found)
+    fixture.server.state.update { state in state.answer = { NetworkResponse(request: $0, statusCode: 200) } }
+    gate.open()
+    try await call.value
+    #expect(fixture.sentTokens == ["Bearer t9"])
+    #expect(await events.namesSoFar() == ["refreshed"])
+  }
+
   @Test func `a source of closures has an account if it is given one`() async throws {
     let first = fixture.session(.closure(account: "robot") { _ in AccessToken("t") })
     let second = fixture.session(.closure(account: "robot") { _ in AccessToken("t") })
