@@ -82,10 +82,22 @@ extension TokenCoordinator {
   /// Begins to store a change of the session.
   ///
   /// Called while the state is changed, so that the store gets changes in order.
-  private func enqueueSave(_ token: AccessToken?, _ state: inout TokenState) -> Task<Void, any Error> {
+  ///
+  /// - Parameters:
+  ///   - token: The token; `nil` to remove it.
+  ///   - state: The state.
+  ///   - noteNews: Gets the token that is replaced, if another process has stored it since the store was last used.
+  /// - Returns: The task that stores the change.
+  private func enqueueSave(
+    _ token: AccessToken?, _ state: inout TokenState, noteNews: (@Sendable (AccessToken) -> Void)? = nil
+  ) -> Task<Void, any Error> {
     state.beginSave()
     return queue.enqueue {
       do {
+        if let noteNews, let found = try? await self.store.load() {
+          let known = self.update { state, _ in state.knownStored }
+          if let known, !AccessToken.isSame(found, known.token) { noteNews(found) }
+        }
         try await self.store.save(token)
         self.update { state, _ in state.endSave(of: token, isPending: true, succeeded: true) }
       } catch {
@@ -206,10 +218,12 @@ extension TokenCoordinator {
   ///   - isCancelling: Whether to cancel the task of a refresh under way.
   ///   - mark: The mark of the user who signs out, who has left already if it is not the newest any more; `nil` for any
   ///     user.
+  ///   - noteNews: Gets the token that is removed, if another process has stored it since the store was last used.
   ///   - note: Reads the state before the token is forgotten; called under the lock.
   /// - Throws: The error of the store.
   func signOut(
-    isCancelling: Bool = true, since mark: Int? = nil, noting note: (inout TokenState) -> Void = { _ in }
+    isCancelling: Bool = true, since mark: Int? = nil, noteNews: (@Sendable (AccessToken) -> Void)? = nil,
+    noting note: (inout TokenState) -> Void = { _ in }
   ) async throws {
     var removal: Task<Void, any Error>?
     var wasSignedIn = false
@@ -218,7 +232,7 @@ extension TokenCoordinator {
       note(&state)
       wasSignedIn = state.hasToken || !state.isLoaded
       state.signOutAsRequested()
-      removal = self.enqueueSave(nil, &state)
+      removal = self.enqueueSave(nil, &state, noteNews: noteNews)
       return .signOut(NetworkError.signedOut())
     }
     // Before this returns, the user's requests must have left, and the clients must know of the sign-out.

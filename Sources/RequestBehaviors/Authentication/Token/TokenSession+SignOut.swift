@@ -9,7 +9,8 @@ extension TokenSession {
   ///
   /// The session is signed out first, as by ``signOut()``, whatever the server says. A refresh under way is awaited for
   /// up to ``TokenRefreshPolicy/timeout``: it may have spent the old refresh token, and the new token is then the one
-  /// to revoke. A user who signs in while the store is read for the first time stays.
+  /// to revoke. So is a token that another process has refreshed. A user who signs in while the store is read for the
+  /// first time stays.
   ///
   /// Without a network the closure fails, such as with ``NetworkError/Code-swift.struct/cannotConnect``. The session is
   /// signed out then too, and the token stays valid at the server until it expires. The session has forgotten it: to
@@ -33,9 +34,11 @@ extension TokenCoordinator {
     try? await load()
     var token: AccessToken?
     var late: Waiter<AccessToken?>?
+    let news = Locked<AccessToken?>(nil)
+    let noteNews = { @Sendable (found: AccessToken) in news.withLock { $0 = found } }
     let storing: Result<Void, any Error>
     do {
-      try await signOut(isCancelling: false, since: mark) { state in
+      try await signOut(isCancelling: false, since: mark, noteNews: noteNews) { state in
         token = state.token
         // A refresh that waits for another process has sent nothing.
         guard let refresh = state.refresh, state.isAlone else { return }
@@ -47,6 +50,8 @@ extension TokenCoordinator {
     } catch {
       storing = .failure(error)
     }
+    // If another process has refreshed the token, the server may not know the older one any more.
+    if let found = news.withLock({ $0 }), let old = token, found.sessionID == old.sessionID { token = found }
     guard let late else { return (token, storing) }
     let (clock, limit) = update { state, clock in (clock, state.policy.timeout) }
     let timer = clock.schedule(after: limit) { late.settle(.success(nil)) }

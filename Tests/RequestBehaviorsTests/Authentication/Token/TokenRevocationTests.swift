@@ -51,6 +51,36 @@ import Testing
     #expect(try await store.load() == nil)
   }
 
+  @Test func `a token that another process has refreshed is revoked, and not the one before it`() async throws {
+    let store = HeldTokenStore()
+    let session = TokenSession(source: .refreshToken(TokenEndpoint("token", clientID: "shop")), store: store)
+    try await session.signIn(AccessToken("a0", refreshToken: "r0"))
+    var refreshed = AccessToken("a1", refreshToken: "r1")
+    refreshed.sessionID = try await store.load()?.sessionID
+    try await store.save(refreshed)
+    try await session.signOut { note($0) }
+    #expect(revoked.withLock { $0 } == ["r1"])
+    #expect(store.value == nil)
+  }
+
+  @Test func `a token that could not be stored is revoked, and not the one that is stored`() async throws {
+    let (isFull, signOuts) = (Box(false), TestGate())
+    let store = HeldTokenStore(onSave: { token in
+      if isFull.value, token != nil { throw CocoaError(.fileWriteOutOfSpace) }
+      if token == nil { signOuts.arrive() }
+    })
+    let session = TokenSession(
+      source: .refreshToken(TokenEndpoint("token", clientID: "shop")), store: store, clock: clock.requestClock)
+    try await session.signIn(AccessToken("a0", refreshToken: "r0"), as: "anna")
+    isFull.value = true
+    await #expect(throws: CocoaError.self) {
+      try await session.signIn(AccessToken("a1", refreshToken: "r1"), as: "anna")
+    }
+    try await session.signOut { note($0) }
+    #expect(revoked.withLock { $0 } == ["r1"])
+    #expect(signOuts.arrivalCount == 1)
+  }
+
   @Test func `a user who signs in while the store is read for a sign-out stays, and so does the token`() async throws {
     let gate = TestGate()
     let store = HeldTokenStore(AccessToken("a", refreshToken: "kept"), onLoad: { await gate.pass() })
