@@ -50,7 +50,7 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
   /// Signs the request with a fresh nonce and timestamp.
   public func modify(_ request: inout NetworkRequest) async throws {
     guard applies(to: request) else { return }
-    // Before anything is sent without a signature, because a call of a user who has left is not sent as nobody's.
+    // Claimed first, because a call of a user who has left is not sent without a signature either.
     let user = try session.claim(request.call)
     if user == nil, request.options.authentication.isOptional {
       return request.call.record(

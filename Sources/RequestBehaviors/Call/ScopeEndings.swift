@@ -71,8 +71,10 @@ public final class ScopeEndings: Sendable {
     forgetUser()
   }
 
-  /// Lets transports drop what belongs to a user.
-  func forgetUser() {
+  /// Lets transports drop what belongs to a user, such as cookies, as ``note(_:)`` does.
+  ///
+  /// A session calls it again after the wait for requests that were being handed over meanwhile (``HandOvers/wait()``).
+  public func forgetUser() {
     let listeners = state.withLock { $0.members.compactMap(\.listener) }
     var told: Set<ObjectIdentifier> = []
     for listener in listeners {

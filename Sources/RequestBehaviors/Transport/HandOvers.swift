@@ -52,7 +52,7 @@ public final class HandOvers: Sendable {
   }
 
   /// The number of requests that are being handed over.
-  var openCount: Int { state.withLock { $0.open.count } }
+  public var openCount: Int { state.withLock { $0.open.count } }
 
   /// The number of tasks that wait.
   public var waiterCount: Int { state.withLock { $0.waiters.count } }

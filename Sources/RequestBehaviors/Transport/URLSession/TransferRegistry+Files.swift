@@ -39,8 +39,8 @@ extension TransferRegistry {
   /// Sends a file, over a connection of its own if `isAlone` is true.
   func send(_ file: URL, _ length: Int64, of transfer: Transfer, in session: URLSession, isAlone: Bool) {
     #if canImport(FoundationNetworking)
-      // URLSession on Linux reads a file in the background. If a connection is lost while it reads, it ends the process.
-      // It reads a stream when libcurl asks for the bytes.
+      // URLSession on Linux reads a file in the background. A connection that is lost meanwhile ends the process. It
+      // reads a stream when libcurl asks for the bytes.
       transfer.urlRequest.httpBodyStream = InputStream(url: file)
       transfer.urlRequest.announceStream(of: length)
       launch(of: transfer, in: session, isAlone: isAlone) { $0.dataTask(with: transfer.urlRequest) }
