@@ -38,11 +38,12 @@ extension NetworkClient {
   ///
   /// - Returns: Whether all of them could be read.
   package func readSessionsAgain() async -> Bool {
-    var areRead = true
-    for case let session as any AccountKnowing in (try? chain.get())?.pipeline.entries.map(\.behavior) ?? [] {
-      if await !session.readAccount(on: configuration.clock) { areRead = false }
+    let sessions = ((try? chain.get())?.pipeline.entries ?? []).compactMap { $0.behavior as? any AccountKnowing }
+    // All at a time, so that a store that hangs does not hold up those after it.
+    return await withTaskGroup(of: Bool.self) { [clock = configuration.clock] group in
+      for session in sessions { group.addTask { await session.readAccount(on: clock) } }
+      return await group.reduce(true) { $0 && $1 }
     }
-    return areRead
   }
 
   /// Returns whether a behavior verifies the responses to requests to the base URL.

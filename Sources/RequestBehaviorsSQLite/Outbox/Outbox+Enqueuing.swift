@@ -9,7 +9,8 @@ extension Outbox {
   /// ```
   ///
   /// Operations that many tasks enqueue at a time are committed together. Cancelling the task does not take the
-  /// operation back.
+  /// operation back. If the operation needs a user and no user is signed in, the token stores are read again, for
+  /// ``OutboxConfiguration/pollInterval`` at most: another process may have signed the user in.
   ///
   /// - Parameter operation: The operation.
   /// - Returns: The entry, or the one that has the operation's identity.
@@ -23,9 +24,11 @@ extension Outbox {
     defer { withExtendedLifetime(ticket) {} }
     // Not within the transaction, where all writes wait for it.
     let encoded = try OutboxCoding.encode(operation)
-    let writer = try await writerDespiteCancellation()
-    let row = try await core.store.writeTogether(durability: .full, isCancellable: false) { db in
-      try writer.enqueue(operation, encoded, in: db, id: id)
+    let row = try await onceMoreForUser {
+      let writer = try await writerDespiteCancellation()
+      return try await core.store.writeTogether(durability: .full, isCancellable: false) { db in
+        try writer.enqueue(operation, encoded, in: db, id: id)
+      }
     }
     guard row.id != id else { return OutboxEntry(row, operation, core, present: [row.scope]) }
     let kept = try? OutboxCoding.decode(Operation.self, from: row.payload, core.files)
@@ -63,6 +66,9 @@ extension Outbox {
   /// }
   /// ```
   ///
+  /// If the closure throws an error of code `notSignedIn`, and another process has signed the user in, the closure is
+  /// called once more, after everything is rolled back.
+  ///
   /// - Parameter body: Does the work, as in ``SQLiteStore/write(durability:_:)``.
   /// - Returns: The closure's result, after the commit.
   /// - Throws: The closure's error, which rolls everything back; ``SQLiteError``; `CancellationError`.
@@ -70,8 +76,20 @@ extension Outbox {
   public func write<Result: Sendable>(
     _ body: @escaping @Sendable (Database, OutboxWriter) throws -> Result
   ) async throws -> Result {
-    let writer = try await writer()
-    return try await core.store.write(durability: .full) { try body($0, writer) }
+    try await onceMoreForUser {
+      let writer = try await writer()
+      return try await core.store.write(durability: .full) { try body($0, writer) }
+    }
+  }
+
+  /// Does work, and once more if it needs a user whom another process has signed in.
+  private func onceMoreForUser<Result>(_ work: () async throws -> Result) async throws -> Result {
+    do {
+      return try await work()
+    } catch let error as NetworkError where error.code == .notSignedIn {
+      guard try await core.findsUser() else { throw error }
+      return try await work()
+    }
   }
 
   /// Returns a writer, also to a task that is cancelled.
@@ -86,10 +104,7 @@ extension Outbox {
   /// - Throws: `NetworkError` of code `clientShutDown`. ``SQLiteError`` if entries of a user who has left could not be
   ///   discarded yet (``OutboxConfiguration/atSignOut``).
   public func writer() async throws -> OutboxWriter {
-    var owners = try await core.refreshOwners()
-    // Another process may have signed a user in, whom a call would find too.
-    let lacksUser = owners.members.contains { $0.isOfSession && $0.isKnown && $0.scope == nil }
-    if lacksUser, await core.readSessions() { owners = try await core.refreshOwners() }
+    let owners = try await core.refreshOwners()
     // The user may be back, and the new entries must not be discarded with the old ones.
     try await core.discardEnded()
     return OutboxWriter(core: core, owners: owners)

@@ -27,6 +27,8 @@ final class OutboxCore: Sendable {
     var lastListener = 0
     /// Entries whose request could not be made yet.
     var notReady: Set<Int64> = []
+    /// The reading of who is signed in, for entries that need a user.
+    var reading: Task<Void, Never>?
   }
 
   private let state: Locked<State>
@@ -71,15 +73,38 @@ final class OutboxCore: Sendable {
     return owners
   }
 
-  /// Reads who is signed in, for a poll interval at most: a token store that hangs holds up no entry.
+  /// Looks for a user whom another process has signed in.
   ///
-  /// - Returns: Whether all sessions could be read in that time.
-  func readSessions() async -> Bool {
-    let waiter = Waiter<Bool>()
-    Task { [client] in waiter.settle(.success(await client.readSessionsAgain())) }
-    let timer = clock.schedule(after: settings.pollInterval) { waiter.settle(.success(false)) }
+  /// It takes a poll interval at most: a token store that hangs holds up no entry for longer.
+  ///
+  /// - Returns: Whether a session has a user now that had none.
+  func findsUser() async throws -> Bool {
+    let count = try await refreshOwners().sessionsWithoutUser
+    guard count > 0 else { return false }
+    let waiter = Waiter<Void>()
+    let reading = readSessions()
+    Task {
+      await reading.value
+      waiter.settle(.success(()))
+    }
+    let limit = max(settings.pollInterval, .milliseconds(1))
+    let timer = clock.schedule(after: limit) { waiter.settle(.success(())) }
     defer { timer.cancel() }
-    return (try? await waiter.value()) ?? false
+    try await waiter.value()
+    return try await refreshOwners().sessionsWithoutUser < count
+  }
+
+  /// Begins to read who is signed in, or joins a reading under way.
+  private func readSessions() -> Task<Void, Never> {
+    state.withLock { state in
+      if let reading = state.reading { return reading }
+      let reading = Task {
+        _ = await client.readSessionsAgain()
+        self.state.withLock { $0.reading = nil }
+      }
+      state.reading = reading
+      return reading
+    }
   }
 
   private func note(_ owners: CallOwners) {
@@ -198,4 +223,9 @@ final class OutboxCore: Sendable {
     }
     for listener in listeners { listener.finish() }
   }
+}
+
+extension CallOwners {
+  /// The number of sessions to which no user is signed in.
+  fileprivate var sessionsWithoutUser: Int { members.count { $0.isOfSession && $0.isKnown && $0.scope == nil } }
 }

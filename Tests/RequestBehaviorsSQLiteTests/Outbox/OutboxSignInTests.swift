@@ -11,8 +11,8 @@ import Testing
   private let isLocked = Shared(false)
 
   /// A session as each process makes it.
-  private func session() -> TokenSession {
-    TokenSession(source: .signInOnly, store: LockedTokenStore(box, isLocked))
+  private func session(_ name: String = "") -> TokenSession {
+    TokenSession(name: name, source: .signInOnly, store: LockedTokenStore(box, isLocked))
   }
 
   private func outbox(_ world: OutboxWorld, _ session: TokenSession) async throws -> Outbox {
@@ -90,10 +90,11 @@ import Testing
     try await enqueueElsewhere(world)
     // This process has known no user since it signed out.
     try await session.signOut()
-    try await outbox.enqueue(Request<Void>.post("open").with(\.authentication, .none))
     hangs.value = true
-    let begin = world.clock.now
     outbox.start()
+    await world.clock.waitForSleepers(1)
+    let begin = world.clock.now
+    try await outbox.enqueue(Request<Void>.post("open").with(\.authentication, .none))
     await world.letTimePass(besides: 1) { !world.sent.isEmpty }
     // One poll interval, and not the time that the session gives its store.
     #expect(world.clock.now - begin < .seconds(20))
@@ -107,11 +108,39 @@ import Testing
     let session = TokenSession(source: .signInOnly, store: HangingTokenStore(box, hangs))
     let outbox = try await world.outbox(world.client([.tokenAuth(session)]))
     hangs.value = true
-    let enqueuing = Task { try await outbox.enqueue(Request<Void>.post("open").with(\.authentication, .none)) }
+    // An entry that needs no user does not ask who is signed in.
+    try await outbox.enqueue(Request<Void>.post("open").with(\.authentication, .none))
+    let enqueuing = Task { try await outbox.enqueue(Ping(number: 1)) }
     // That of the session, and that of the outbox.
     await world.clock.waitForSleepers(2)
     world.clock.advance(by: .seconds(1))
+    let error = await #expect(throws: NetworkError.self) { try await enqueuing.value }
+    #expect(error?.code == .notSignedIn)
+    #expect(try await world.states == [0])
+  }
+
+  @Test func `a store that hangs does not hide the user of another session`() async throws {
+    let (world, hangs) = (try OutboxWorld(), Shared(false))
+    let hanging = TokenSession(name: "other", source: .signInOnly, store: HangingTokenStore(Shared(nil), hangs))
+    let outbox = try await world.outbox(
+      world.client([.tokenAuth(hanging, header: .field("X-Other")), .tokenAuth(session("mine"))]))
+    hangs.value = true
+    try await session("mine").signIn(AccessToken("token"), as: "a")
+    let enqueuing = Task {
+      try await outbox.enqueue(Request<Void>.post("mine").with(\.authentication, .only("mine")))
+    }
+    await world.clock.waitForSleepers(2)
+    world.clock.advance(by: .seconds(1))
     _ = try await enqueuing.value
+    #expect(try await world.states == [0])
+  }
+
+  @Test func `rows and an entry are written for a user whom another process has signed in`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await outbox(world, session())
+    await #expect(throws: NetworkError.self) { try await outbox.enqueue(Ping(number: 1)) }
+    try await session().signIn(AccessToken("token"), as: "a")
+    try await outbox.write { db, queue in try queue.enqueue(Ping(number: 2), in: db) }
     #expect(try await world.states == [0])
   }
 }
