@@ -3,8 +3,9 @@ import Foundation
 extension String {
   /// Creates the text of a body by the `charset` of its type (RFC 9110 §8.3.2).
   ///
-  /// The text is read as UTF-8 without a charset, with one that is not known, and if the bytes are not text of the
-  /// charset. Invalid sequences are replaced.
+  /// Without a charset, or with one that is not known, the text is read as UTF-8, and invalid sequences are replaced.
+  /// If the bytes are not valid in the charset, all of them are read as UTF-8. So is JSON, which has no charset
+  /// (RFC 8259 §11), although servers name one.
   ///
   /// - Parameters:
   ///   - body: The bytes.
@@ -23,6 +24,7 @@ extension String {
 private enum BodyText {
   /// Returns the encodings to try for the charset of a type; `nil` if it has none that is known.
   static func encodings(of contentType: String) -> [String.Encoding]? {
+    if MediaType(contentType)?.isJSON == true { return nil }
     for parameter in contentType.split(separator: ";").dropFirst() {
       let parts = parameter.split(separator: "=", maxSplits: 1).map { HTTPSyntax.withoutOuterSpace($0) }
       guard parts.count == 2, parts[0].lowercased() == "charset" else { continue }

@@ -165,7 +165,9 @@ extension NetworkResponse {
 
   /// The body as text, by the `charset` of its `Content-Type` (RFC 9110 §8.3.2).
   ///
-  /// It is UTF-8 without a charset or with a rare one. Invalid sequences are replaced.
+  /// Known are UTF-8, UTF-16, UTF-32, ISO 8859-1 and 8859-2, Windows-1250 to 1254, Shift JIS, EUC-JP and ISO-2022-JP.
+  /// With another charset or without one, if the bytes are not valid in the charset, and for JSON (RFC 8259 §11), the
+  /// body is read as UTF-8, and invalid sequences are replaced.
   ///
   /// - Throws: The same errors as ``data``.
   public var text: String {

@@ -121,7 +121,15 @@ struct CassettePlayer: Sendable {
     if failure == nil, let length = entry.announcedLength, length != body.count {
       headers["Content-Length"] = "\(body.count)"
     }
+    // Other tools write text as Unicode, whatever it was before, and it is played as UTF-8.
+    if entry.isForeign, entry.json["response"]?["content"]?["encoding"] == nil, let type = headers[.contentType] {
+      headers[.contentType] = CassettePlayer.withoutCharset(type)
+    }
     return headers
+  }
+
+  private static func withoutCharset(_ type: String) -> String {
+    type.split(separator: ";").filter { !$0.lowercased().contains("charset=") }.joined(separator: ";")
   }
 
   /// The chunks with the times at which they are due.

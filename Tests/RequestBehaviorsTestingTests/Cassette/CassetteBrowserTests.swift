@@ -53,6 +53,23 @@ import Testing
     #expect(image.starts(with: [0x89, 0x50, 0x4E, 0x47]))
   }
 
+  @Test func `text that a browser read in an old charset is played as it showed it`() async throws {
+    let bench = CassetteBench()
+    let type = "text/html; charset=iso-8859-1; level=1"
+    try bench.write(
+      #"""
+      {"log":{"version":"1.2","creator":{"name":"WebInspector","version":"1"},"entries":[{
+        "startedDateTime":"2026-11-27T22:45:16.172Z","time":5,
+        "request":{"method":"GET","url":"\#(bench.baseURL)page","headers":[],"queryString":[]},
+        "response":{"status":200,"headers":[{"name":"Content-Type","value":"\#(type)"}],
+          "content":{"size":6,"mimeType":"\#(type)","text":"Grüße"}},
+        "timings":{"send":0,"wait":1,"receive":1}}]}}
+      """#)
+    let page = try await bench.client(try bench.cassette(.replay)).send(Request<NetworkResponse>.get("page"))
+    #expect(try page.text == "Grüße")
+    #expect(page.headers["Content-Type"] == "text/html; level=1")
+  }
+
   @Test(arguments: Browser.allCases) func `what failed for the page fails for a client`(browser: Browser) async throws {
     let client = try client(browser)
     let missing = await #expect(throws: NetworkError.self) { try await client.send(.get("missing")) }

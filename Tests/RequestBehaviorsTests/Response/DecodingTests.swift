@@ -205,6 +205,8 @@ import Testing
     ("text/plain;charset=\"utf-8\"", [0xC3, 0xBC], "ü"), ("text/plain", [0xC3, 0xBC], "ü"),
     ("text/plain; format=flowed; Charset=UTF-16", [0xFE, 0xFF, 0x00, 0xFC], "ü"),
     ("text/plain; charset=shift_jis", [0x83, 0x65], "テ"), ("text/plain; charset=no-such", [0xC3, 0xBC], "ü"),
+    ("application/json;charset=ISO-8859-1", [0xC3, 0xBC], "ü"),
+    ("application/problem+json; charset=latin1", [0xC3, 0xBC], "ü"),
     ("text/plain; charset=shift_jis", [0xC3, 0xBC, 0xFF], "ü\u{FFFD}"), ("text/plain; charset", [0xFF], "\u{FFFD}"),
   ])
   func `text is decoded by its charset`(type: String, bytes: [UInt8], text: String) async throws {
