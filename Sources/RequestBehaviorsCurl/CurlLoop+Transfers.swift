@@ -35,7 +35,8 @@
       case .notYet: return
       case .failed(let error): transfer.fail(error)
       case .bytes, .end:
-        // The user may have signed out meanwhile.
+        // The idle time of the request begins now. The user may have signed out meanwhile.
+        transfer.touch()
         if checkSend(of: transfer) { return enqueue(transfer) }
       }
       end(transfer)

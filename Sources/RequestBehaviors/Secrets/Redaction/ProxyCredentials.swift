@@ -38,7 +38,11 @@ package enum ProxyCredentials {
     /// Whether URLSession may send the request through a tunnel of the environment's proxy.
     var mayBeTunnelled: Bool {
       guard url.scheme?.lowercased() == "https" else { return false }
-      return ProxyCredentials.names.contains { name in getenv(name).map { $0.pointee != 0 } ?? false }
+      // libcurl does not ask `http_proxy` for them.
+      let names: [String] = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+      return names.contains { name in
+        getenv(name).map { $0.pointee != 0 } ?? false
+      }
     }
   }
 #endif

@@ -6,8 +6,8 @@ import Foundation
 #endif
 
 // On Linux all of these callbacks run on the one queue on which URLSession works for every session of the process. They
-// must be quick, except for the writes of a body's spool, and must not call functions of URLSession that wait. Tasks
-// are cancelled on the registry's queue.
+// must be quick, except for the writes of a body's spool, and must not call functions of URLSession that wait. It is
+// also the queue on which URLSession reads the files that are sent. Tasks are cancelled on the registry's queue.
 extension TransferRegistry: URLSessionDataDelegate {
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -20,10 +20,13 @@ extension TransferRegistry: URLSessionDataDelegate {
     guard !response.isInterim else { return transfer.didReceive(interim: response) }
     #if canImport(FoundationNetworking)
       // So does the response of a proxy to CONNECT. It is of the request's URL and looks like its response.
-      if transfer.request.mayBeTunnelled {
+      // The head after one that opened a tunnel is the server's.
+      let isAfterTunnel = transfer.heldHead.map { 200..<300 ~= $0.statusCode } ?? false
+      if transfer.request.mayBeTunnelled, !isAfterTunnel {
         transfer.heldHead = response
         return
       }
+      transfer.heldHead = nil
     #endif
     take(response, of: transfer)
   }

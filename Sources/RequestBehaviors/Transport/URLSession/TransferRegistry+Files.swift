@@ -39,8 +39,8 @@ extension TransferRegistry {
   /// Sends a file, over a connection of its own if `isAlone` is true.
   func send(_ file: URL, _ length: Int64, of transfer: Transfer, in session: URLSession, isAlone: Bool) {
     #if canImport(FoundationNetworking)
-      // URLSession on Linux reads a file in the background. A connection that is lost meanwhile ends the process. It
-      // reads a stream when libcurl asks for the bytes.
+      // URLSession on Linux reads a file in the background. A connection that is lost meanwhile ends the process.
+      // URLSession reads a stream when libcurl asks for the bytes.
       transfer.urlRequest.httpBodyStream = InputStream(url: file)
       transfer.urlRequest.announceStream(of: length)
       launch(of: transfer, in: session, isAlone: isAlone) { $0.dataTask(with: transfer.urlRequest) }
@@ -67,7 +67,9 @@ extension TransferRegistry {
     /// The interval between checks of a file that is being sent.
     private static let watchInterval: Duration = .seconds(1)
 
-    /// Ends the send of a file that becomes shorter, because URLSession on Linux would wait for the rest of it.
+    /// Ends the send of a file that becomes shorter.
+    ///
+    /// libcurl would take the upload for complete, and the server would wait for the rest.
     private func watch(_ file: URL, _ length: Int64, of transfer: Transfer) throws {
       // The handle keeps the original file, even if another one gets its name later.
       let handle = try FileHandle(forReadingFrom: file)
