@@ -61,7 +61,7 @@ package final class SessionScopes: Sendable {
       let clients = state.clients.map { (endings: $0.endings, leftovers: $0.leftovers) }
       guard !clients.isEmpty || !leftovers.isEmpty else { return }
       // Asked before transports forget their cookies: what they have received by then is in the old jar.
-      let late = handOvers.flatMap { $0.openCount > 0 ? $0 : nil }
+      let late = handOvers?.pending()
       // At once, so that a response that arrives from now on for this owner is not stored.
       for client in clients { client.endings?.note(scope) }
       state.lastTelling += 1
@@ -70,7 +70,7 @@ package final class SessionScopes: Sendable {
       state.telling = Task { [telling = state.telling] in
         if let late {
           // A request that has passed its last check may be sent with the new jar, which is then replaced as well.
-          await late.wait()
+          await late()
           for client in clients { client.endings?.forgetUser() }
         }
         await telling?.value

@@ -52,21 +52,28 @@ public final class HandOvers: Sendable {
   }
 
   /// The number of requests that are being handed over.
-  public var openCount: Int { state.withLock { $0.open.count } }
+  var openCount: Int { state.withLock { $0.open.count } }
 
   /// The number of tasks that wait.
   public var waiterCount: Int { state.withLock { $0.waiters.count } }
 
   /// Waits until the transports have received the requests that are being handed over by now.
-  public func wait() async {
+  public func wait() async { await pending()?() }
+
+  /// Returns a closure that waits for the requests that are being handed over by now; `nil` if there are no such
+  /// requests.
+  ///
+  /// The requests that begin after this call are not waited for, whenever the closure is called.
+  public func pending() -> (@Sendable () async -> Void)? {
     let waiter = state.withLock { state -> Waiter<Void>? in
       guard !state.open.isEmpty else { return nil }
       let waiter = Waiter<Void>()
       state.waiters.append((state.lastID, waiter))
       return waiter
     }
+    guard let waiter else { return nil }
     // In a task of its own, because a sign-out must keep its promise even if its caller is cancelled.
-    if let waiter { await Task { try? await waiter.value() }.value }
+    return { await Task { try? await waiter.value() }.value }
   }
 }
 

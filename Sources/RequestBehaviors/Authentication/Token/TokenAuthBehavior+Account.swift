@@ -5,7 +5,7 @@ extension TokenAuthBehavior: AccountKnowing {
   ///
   /// A session whose source has an account (``TokenSource/account``) needs no user, and has an owner from the start.
   public var account: String? {
-    session.coordinator.update { state, _ in state.user == nil && state.account == nil ? nil : state.scope }
+    session.coordinator.update { state, _ in state.user == nil ? nil : state.scope }
   }
 
   /// Whether the store of the token has been read, or a user has signed in or out since the launch.

@@ -57,7 +57,7 @@ extension TokenCoordinator {
         await work()
         // A sign-in or sign-out that has ended this refresh is stored before another process may refresh: it would find
         // the old token, and send the refresh token once more.
-        try? await queue.enqueue {}.value
+        await waitForSaves()
       }
       fail(refresh, unasked: NetworkError.tokenLockIgnored(by: store))
     } catch {
@@ -67,6 +67,21 @@ extension TokenCoordinator {
       }
       fail(refresh, unasked: NetworkError.tokenStoreUnreadable(error))
     }
+  }
+
+  /// Waits until the changes of the session are stored, for no longer than a refresh may take.
+  private func waitForSaves() async {
+    guard update({ state, _ in state.hasPendingSaves }) else { return }
+    let waiter = Waiter<Void>()
+    let last = queue.enqueue {}
+    Task {
+      _ = try? await last.value
+      waiter.settle(.success(()))
+    }
+    let timer = update { _, clock in clock }.schedule(after: policy.timeout) { waiter.settle(.success(())) }
+    defer { timer.cancel() }
+    // In a task of its own, because the sign-out has cancelled this one.
+    await Task { try? await waiter.value() }.value
   }
 
   /// Ends a refresh in which no token was asked for, unless it has ended.

@@ -50,8 +50,12 @@ extension TokenCoordinator {
     } catch {
       storing = .failure(error)
     }
-    // If another process has refreshed the token, the server may not know the older one any more.
-    if let found = news.withLock({ $0 }), let old = token, found.sessionID == old.sessionID { token = found }
+    // If another process has refreshed the token, the server may not know the older one any more. The token of another
+    // sign-in of the account leaves the older one valid.
+    if let found = news.withLock({ $0 }), let old = token, found.sessionID == old.sessionID, found.signIn == old.signIn
+    {
+      token = found
+    }
     guard let late else { return (token, storing) }
     let (clock, limit) = update { state, clock in (clock, state.policy.timeout) }
     let timer = clock.schedule(after: limit) { late.settle(.success(nil)) }

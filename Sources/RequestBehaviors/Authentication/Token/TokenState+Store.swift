@@ -58,7 +58,7 @@ extension TokenState {
       return .signedOut
     }
     // An account is the owner before its first token, too.
-    if hasOwner, found.sessionID == token?.sessionID ?? account {
+    if hasOwner, found.sessionID ?? account == token?.sessionID ?? account {
       take(found, cameAs: found, now: now, date: date)
       return .refreshed
     }
@@ -85,6 +85,9 @@ extension TokenState {
     stored = token
     isStoreKnown = true
   }
+
+  /// Whether changes of the session wait to be written.
+  var hasPendingSaves: Bool { pendingSaves > 0 }
 
   /// Records that a change of the session waits to be written.
   mutating func beginSave() { pendingSaves += 1 }

@@ -108,10 +108,10 @@ struct TokenState: Sendable {
   /// The token that the session has; `nil` if it has none.
   var token: AccessToken? { issued?.token }
 
-  /// The generation of the user who would own a call that begins now; `nil` if no user is signed in.
+  /// The generation of the owner of a call that begins now; `nil` if there is no owner.
   ///
   /// Before the store is read, a user may be signed in, so this is the generation.
-  var user: Int? { isLoaded && !hasToken ? nil : generation }
+  var user: Int? { isLoaded && !hasOwner ? nil : generation }
 
   init(
     policy: TokenRefreshPolicy, account: String? = nil, makeID: @escaping @Sendable () -> String = { Nonce.make() }

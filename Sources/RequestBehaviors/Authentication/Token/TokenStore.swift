@@ -48,7 +48,8 @@ public protocol TokenStore: AnyObject, Sendable {
   /// Runs the work while no other process runs such work for the same place.
   ///
   /// The work of a session is one refresh: it reads the store, asks for a token and stores it. A sign-in and a sign-out
-  /// do not wait for it. By default the work runs at once, which is enough for a store that only one process uses.
+  /// do not wait for it. If one of them ends the refresh, the work waits until that is stored, so ``save(_:)`` must not
+  /// take this lock. By default the work runs at once, which is enough for a store that only one process uses.
   ///
   /// - Parameter work: The work, to be run once.
   /// - Throws: `CancellationError` when the task is cancelled while it waits, or the reason why there is no lock. The

@@ -132,12 +132,32 @@ import Testing
     #expect(tokens.value == "anna")
   }
 
-  @Test func `calls of a service go on with a first token that another process has got`() async throws {
+  @Test func `a call of a service that waits further out is not sent as a user who signs in meanwhile`() async throws {
+    let (gate, session) = (TestGate(), fixture.session(service()))
+    // The store has been read, and there is no token.
+    _ = try await scope(session)
+    let hold = ClosureBehavior(
+      "hold", order: .gate,
+      intercept: { request, next in
+        await gate.pass()
+        return try await next(request)
+      })
+    let client = fixture.client(session, hold)
+    let call = Task { try await client.send(.get("a")) }
+    await gate.waitForArrivals(1)
+    try await session.signIn(AccessToken("anna"), as: "anna")
+    gate.open()
+    #expect(try await fixture.error(call).code == .signedOut)
+    #expect(fixture.server.apiRequests.isEmpty)
+  }
+
+  @Test(arguments: [true, false])
+  func `calls of a service go on with a first token that another process has got`(hasID: Bool) async throws {
     let (gate, tokens) = (TestGate(), HeldTokenStore())
     let (session, call) = try await callOfService(tokens, gate)
     let events = session.events
     var found = AccessToken("t9")
-    found.sessionID = try await scope(session)
+    if hasID { found.sessionID = try await scope(session) }
     try await tokens.save(found)
     fixture.server.state.update { state in state.answer = { NetworkResponse(request: $0, statusCode: 200) } }
     gate.open()

@@ -374,6 +374,7 @@ import Testing
     let client = fixture.client(session, watch)
     let call = Task { try await client.send(.get("a").with(\.authentication, .optional)) }
     await gate.waitForArrivals(1)
+    await fixture.clock.waitForSleepers(1)
     fixture.clock.advance(by: .seconds(30))
     try await call.value
     #expect(kept.value == [false])

@@ -63,6 +63,18 @@ import Testing
     #expect(store.value == nil)
   }
 
+  @Test func `a token is revoked although its account has signed in again in another process`() async throws {
+    let store = HeldTokenStore()
+    let source: any TokenSource = .refreshToken(TokenEndpoint("token", clientID: "shop"))
+    let session = TokenSession(source: source, store: store)
+    try await session.signIn(AccessToken("a0", refreshToken: "r0"), as: "anna")
+    let other = HeldTokenStore()
+    try await TokenSession(source: source, store: other).signIn(AccessToken("a1", refreshToken: "r1"), as: "anna")
+    try await store.save(other.load())
+    try await session.signOut { note($0) }
+    #expect(revoked.withLock { $0 } == ["r0"])
+  }
+
   @Test func `a token that could not be stored is revoked, and not the one that is stored`() async throws {
     let (isFull, signOuts) = (Box(false), TestGate())
     let store = HeldTokenStore(onSave: { token in
