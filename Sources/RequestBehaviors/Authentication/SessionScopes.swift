@@ -61,16 +61,16 @@ package final class SessionScopes: Sendable {
       let clients = state.clients.map { (endings: $0.endings, leftovers: $0.leftovers) }
       guard !clients.isEmpty || !leftovers.isEmpty else { return }
       // Asked before transports forget their cookies: what they have received by then is in the old jar.
-      let late = handOvers?.pending()
+      let waitForLate = handOvers?.makeWait()
       // At once, so that a response that arrives from now on for this owner is not stored.
       for client in clients { client.endings?.note(scope) }
       state.lastTelling += 1
       let number = state.lastTelling
       let tellings = SessionScopes.tellings.merging([ObjectIdentifier(self): number]) { $1 }
       state.telling = Task { [telling = state.telling] in
-        if let late {
+        if let waitForLate {
           // A request that has passed its last check may be sent with the new jar, which is then replaced as well.
-          await late()
+          await waitForLate()
           for client in clients { client.endings?.forgetUser() }
         }
         await telling?.value

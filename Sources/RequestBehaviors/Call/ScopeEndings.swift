@@ -74,7 +74,7 @@ public final class ScopeEndings: Sendable {
   /// Lets transports drop what belongs to a user, such as cookies, as ``note(_:)`` does.
   ///
   /// A session calls it again after the wait for requests that were being handed over meanwhile
-  /// (``HandOvers/pending()``). Cookies that came since the first call are dropped too.
+  /// (``HandOvers/makeWait()``). Cookies that came since the first call are dropped too.
   public func forgetUser() {
     let listeners = state.withLock { $0.members.compactMap(\.listener) }
     var told: Set<ObjectIdentifier> = []

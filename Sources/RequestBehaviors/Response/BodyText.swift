@@ -11,8 +11,7 @@ extension String {
   ///   - body: The bytes.
   ///   - contentType: The `Content-Type` of the body.
   init(body: Data, contentType: String?) {
-    let encodings = contentType.flatMap { BodyText.encodings(of: $0) } ?? []
-    for encoding in encodings {
+    for encoding in contentType.map(BodyText.encodings) ?? [] {
       guard let text = String(data: body, encoding: encoding) else { continue }
       self = text
       return
@@ -22,15 +21,15 @@ extension String {
 }
 
 private enum BodyText {
-  /// Returns the encodings to try for the charset of a type; `nil` if it has none that is known.
-  static func encodings(of contentType: String) -> [String.Encoding]? {
-    if MediaType(contentType)?.isJSON == true { return nil }
+  /// Returns the encodings to try for the charset of a type before UTF-8.
+  static func encodings(of contentType: String) -> [String.Encoding] {
+    if MediaType(contentType)?.isJSON == true { return [] }
     for parameter in contentType.split(separator: ";").dropFirst() {
       let parts = parameter.split(separator: "=", maxSplits: 1).map { HTTPSyntax.withoutOuterSpace($0) }
       guard parts.count == 2, parts[0].lowercased() == "charset" else { continue }
-      return known[parts[1].filter { $0 != "\"" }.lowercased()]
+      return known[parts[1].filter { $0 != "\"" }.lowercased()] ?? []
     }
-    return nil
+    return []
   }
 
   /// The encodings that every platform's Foundation has, by their names (IANA, "Character Sets").

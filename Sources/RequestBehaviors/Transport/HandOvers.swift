@@ -58,13 +58,13 @@ public final class HandOvers: Sendable {
   public var waiterCount: Int { state.withLock { $0.waiters.count } }
 
   /// Waits until the transports have received the requests that are being handed over by now.
-  public func wait() async { await pending()?() }
+  public func wait() async { await makeWait()?() }
 
   /// Returns a closure that waits for the requests that are being handed over by now; `nil` if there are no such
   /// requests.
   ///
   /// The requests that begin after this call are not waited for, whenever the closure is called.
-  public func pending() -> (@Sendable () async -> Void)? {
+  public func makeWait() -> (@Sendable () async -> Void)? {
     let waiter = state.withLock { state -> Waiter<Void>? in
       guard !state.open.isEmpty else { return nil }
       let waiter = Waiter<Void>()

@@ -87,7 +87,8 @@ extension Outbox {
     do {
       return try await work()
     } catch let error as NetworkError where error.code == .notSignedIn {
-      guard try await core.findsUser() else { throw error }
+      // In a task of its own, because a task that is cancelled enqueues, too.
+      guard try await Task(operation: { try await core.findsUser() }).value else { throw error }
       return try await work()
     }
   }

@@ -81,16 +81,7 @@ final class OutboxCore: Sendable {
   func findsUser() async throws -> Bool {
     let count = try await refreshOwners().sessionsWithoutUser
     guard count > 0 else { return false }
-    let waiter = Waiter<Void>()
-    let reading = readSessions()
-    Task {
-      await reading.value
-      waiter.settle(.success(()))
-    }
-    let limit = max(settings.pollInterval, .milliseconds(1))
-    let timer = clock.schedule(after: limit) { waiter.settle(.success(())) }
-    defer { timer.cancel() }
-    try await waiter.value()
+    _ = await clock.value(of: readSessions(), within: max(settings.pollInterval, .milliseconds(1)))
     return try await refreshOwners().sessionsWithoutUser < count
   }
 

@@ -135,6 +135,19 @@ import Testing
     #expect(try await world.states == [0])
   }
 
+  @Test func `a cancelled task enqueues for a user whom another process has signed in, too`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await outbox(world, session())
+    await #expect(throws: NetworkError.self) { try await outbox.enqueue(Ping(number: 1)) }
+    try await session().signIn(AccessToken("token"), as: "a")
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      _ = try await outbox.enqueue(Ping(number: 2))
+    }
+    try await task.value
+    #expect(try await world.states == [0])
+  }
+
   @Test func `rows and an entry are written for a user whom another process has signed in`() async throws {
     let world = try OutboxWorld()
     let outbox = try await outbox(world, session())

@@ -55,6 +55,23 @@ struct TokenFixture {
   var sentTokens: [String?] { server.apiRequests.map { $0.headers["Authorization"] } }
 }
 
+/// Keeps the scopes of calls, and what has ended.
+struct ScopeKeeper: RequestBehavior {
+  let order = BehaviorOrder.coalescing
+  let scopes = Box<[[String]]>([])
+  let ended = Box<[String]>([])
+  let kept = Box<[Bool]>([])
+
+  func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    scopes.update { $0.append(request.call.scopes) }
+    let response = try await next(request)
+    kept.update { $0.append(request.call.keepsScopes) }
+    return response
+  }
+
+  func scopeEnded(_ scope: String) async { ended.update { $0.append(scope) } }
+}
+
 /// Sends a second time what failed, around the token.
 struct SecondAttempt: RequestBehavior {
   let order = BehaviorOrder.outside(.retry)

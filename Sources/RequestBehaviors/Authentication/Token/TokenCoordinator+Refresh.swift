@@ -72,16 +72,9 @@ extension TokenCoordinator {
   /// Waits until the changes of the session are stored, for no longer than a refresh may take.
   private func waitForSaves() async {
     guard update({ state, _ in state.hasPendingSaves }) else { return }
-    let waiter = Waiter<Void>()
-    let last = queue.enqueue {}
-    Task {
-      _ = try? await last.value
-      waiter.settle(.success(()))
-    }
-    let timer = update { _, clock in clock }.schedule(after: policy.timeout) { waiter.settle(.success(())) }
-    defer { timer.cancel() }
+    let (last, clock) = (queue.enqueue {}, update { _, clock in clock })
     // In a task of its own, because the sign-out has cancelled this one.
-    await Task { try? await waiter.value() }.value
+    await Task { _ = await clock.value(of: Task { _ = try? await last.value }, within: policy.timeout) }.value
   }
 
   /// Ends a refresh in which no token was asked for, unless it has ended.

@@ -54,12 +54,8 @@ extension TokenCoordinator {
 
   /// Reads the store as ``readAgain()``; returns whether it could be read within the policy's timeout.
   func readAgain(on clock: RequestClock) async -> Bool {
-    let waiter = Waiter<Bool>()
     let reading = queue.enqueue { try await self.readAgain() }
-    Task { waiter.settle(.success((try? await reading.value) != nil)) }
-    let timer = clock.schedule(after: policy.timeout) { waiter.settle(.success(false)) }
-    defer { timer.cancel() }
-    return (try? await waiter.value()) ?? false
+    return await clock.value(of: Task { (try? await reading.value) != nil }, within: policy.timeout) ?? false
   }
 
   /// Reads the store as ``readAgain()``; returns whether it could be read.

@@ -32,17 +32,3 @@ package enum ProxyCredentials {
     return all.filter { $0.utf8.count >= KnownSecrets.minimumLength || $0 == whole }.filter { !$0.isEmpty }
   }
 }
-
-#if canImport(FoundationNetworking)
-  extension NetworkRequest {
-    /// Whether URLSession may send the request through a tunnel of the environment's proxy.
-    var mayBeTunnelled: Bool {
-      guard url.scheme?.lowercased() == "https" else { return false }
-      // libcurl does not ask `http_proxy` for them.
-      let names: [String] = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-      return names.contains { name in
-        getenv(name).map { $0.pointee != 0 } ?? false
-      }
-    }
-  }
-#endif

@@ -19,7 +19,7 @@ extension TransferRegistry: URLSessionDataDelegate {
     // On Linux an interim response such as 103 comes here too, before the one that the request is waiting for.
     guard !response.isInterim else { return transfer.didReceive(interim: response) }
     #if canImport(FoundationNetworking)
-      // So does the response of a proxy to CONNECT. It is of the request's URL and looks like its response.
+      // So does the response of a proxy to CONNECT. It is of the request's URL and looks like the server's response.
       // The head after one that opened a tunnel is the server's.
       let isAfterTunnel = transfer.heldHead.map { 200..<300 ~= $0.statusCode } ?? false
       if transfer.request.mayBeTunnelled, !isAfterTunnel {
@@ -229,5 +229,16 @@ enum DelegateQueue {
     }
 
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
+  }
+#endif
+
+#if canImport(FoundationNetworking)
+  extension NetworkRequest {
+    /// Whether URLSession may send the request through a tunnel of the environment's proxy.
+    fileprivate var mayBeTunnelled: Bool {
+      guard url.scheme?.lowercased() == "https" else { return false }
+      // libcurl does not ask `http_proxy` for them.
+      return ProxyCredentials.names.contains { $0 != "http_proxy" && getenv($0).map { $0.pointee != 0 } ?? false }
+    }
   }
 #endif

@@ -195,16 +195,9 @@ import Testing
   @Test func `a response to a request without the token of a service is not the service's`() async throws {
     fixture.answer(200)
     let session = fixture.session(.closure(account: "robot") { _ in throw NetworkError(.dnsFailed, "a test") })
-    let kept = Box<[Bool]>([])
-    let watch = ClosureBehavior(
-      "watch", order: .persistence,
-      intercept: { request, next in
-        let response = try await next(request)
-        kept.update { $0.append(request.call.keepsScopes) }
-        return response
-      })
-    try await fixture.client(session, watch).send(Request<Void>.get("a").with(\.authentication, .optional))
+    let keeper = ScopeKeeper()
+    try await fixture.client(session, keeper).send(Request<Void>.get("a").with(\.authentication, .optional))
     #expect(fixture.sentTokens == [nil])
-    #expect(kept.value == [false])
+    #expect(keeper.kept.value == [false])
   }
 }

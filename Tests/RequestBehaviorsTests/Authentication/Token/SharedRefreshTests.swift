@@ -35,20 +35,28 @@ import Testing
 
   private var spent: [String] { server.tokenRequests.compactMap { $0.formField("refresh_token") } }
 
-  @Test func `a refresh waits for that of another process, and uses its token`() async throws {
-    try await signIn()
+  /// Begins a refresh in one process, and another one that waits for it in a second process.
+  private func refreshing() async -> (
+    app: TokenSession, widget: TokenSession, first: Task<Void, any Error>, second: Task<Void, any Error>
+  ) {
     server.tokenGate.value = gate
     let (app, widget) = (process(), process())
     let first = Task { try await app.client.send(.get("a")) }
     await gate.waitForArrivals(1)
     let second = Task { try await widget.client.send(.get("b")) }
     await place.lock.waitForWaiters(1)
+    return (app.session, widget.session, first, second)
+  }
+
+  @Test func `a refresh waits for that of another process, and uses its token`() async throws {
+    try await signIn()
+    let (_, widget, first, second) = await refreshing()
     gate.open()
     try await first.value
     try await second.value
     #expect(spent == ["r0"])
     #expect(place.token.value?.value == "t1")
-    #expect(try await widget.session.isSignedIn())
+    #expect(try await widget.isSignedIn())
   }
 
   @Test func `those who wait for a lock that does not come free fail after the policy's time, and nothing is sent`()
@@ -98,16 +106,11 @@ import Testing
     other: AccessToken?
   ) async throws {
     try await signIn()
-    server.tokenGate.value = gate
-    let (app, widget) = (process(), process())
-    let first = Task { try await app.client.send(.get("a")) }
-    await gate.waitForArrivals(1)
-    let second = Task { try await widget.client.send(.get("b")) }
-    await place.lock.waitForWaiters(1)
+    let (app, _, first, second) = await refreshing()
     let saves = TestGate()
     place.saveGate.value = saves
     let change = Task {
-      if let other { try await app.session.signIn(other) } else { try await app.session.signOut() }
+      if let other { try await app.signIn(other) } else { try await app.signOut() }
     }
     await saves.waitForArrivals(1)
     #expect(try await fixture.error(first).code == .signedOut)

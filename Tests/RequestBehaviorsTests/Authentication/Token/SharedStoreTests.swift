@@ -362,22 +362,15 @@ import Testing
   @Test func `a response without a token, while the first one is being stored, is not its owner's`() async throws {
     let gate = gate
     let session = fixture.session(nameless, HeldTokenStore(onSave: { _ in await gate.pass() }))
-    let kept = Box<[Bool]>([])
-    let watch = ClosureBehavior(
-      "watch", order: .persistence,
-      intercept: { request, next in
-        let response = try await next(request)
-        kept.update { $0.append(request.call.keepsScopes) }
-        return response
-      })
+    let keeper = ScopeKeeper()
     server.state.update { state in state.answer = { NetworkResponse(request: $0, statusCode: 200) } }
-    let client = fixture.client(session, watch)
+    let client = fixture.client(session, keeper)
     let call = Task { try await client.send(.get("a").with(\.authentication, .optional)) }
     await gate.waitForArrivals(1)
     await fixture.clock.waitForSleepers(1)
     fixture.clock.advance(by: .seconds(30))
     try await call.value
-    #expect(kept.value == [false])
+    #expect(keeper.kept.value == [false])
     gate.open()
   }
 }

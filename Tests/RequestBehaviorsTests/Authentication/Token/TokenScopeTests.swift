@@ -8,23 +8,6 @@ import Testing
 @Suite(.limited) struct TokenScopeTests {
   private let fixture = TokenFixture()
 
-  /// Keeps the scopes of calls, and what has ended.
-  private struct ScopeKeeper: RequestBehavior {
-    let order = BehaviorOrder.coalescing
-    let scopes = Box<[[String]]>([])
-    let ended = Box<[String]>([])
-    let kept = Box<[Bool]>([])
-
-    func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-      scopes.update { $0.append(request.call.scopes) }
-      let response = try await next(request)
-      kept.update { $0.append(request.call.keepsScopes) }
-      return response
-    }
-
-    func scopeEnded(_ scope: String) async { ended.update { $0.append(scope) } }
-  }
-
   @Test func `the first call after a launch has the scope that the last one before it had`() async throws {
     fixture.answer(200)
     let store = HeldTokenStore()

@@ -1,0 +1,17 @@
+extension RequestClock {
+  /// Waits for a task, for no longer than a time.
+  ///
+  /// The task goes on when the time is over, and when the task that waits is cancelled.
+  ///
+  /// - Parameters:
+  ///   - task: The task.
+  ///   - limit: The time.
+  /// - Returns: The value of the task; `nil` if it has not ended.
+  package func value<Value>(of task: Task<Value, Never>, within limit: Duration) async -> Value? {
+    let waiter = Waiter<Value?>()
+    Task { waiter.settle(.success(await task.value)) }
+    let timer = schedule(after: limit) { waiter.settle(.success(nil)) }
+    defer { timer.cancel() }
+    return (try? await waiter.value()) ?? nil
+  }
+}
