@@ -209,6 +209,28 @@ import Testing
     withExtendedLifetime(response) {}
   }
 
+  @Test(arguments: [true, false])
+  func `a long body arrives whole after a 503, a redirect and a refused token`(isFile: Bool) async throws {
+    let (count, file) = (1 << 20, directory.appending(path: "long"))
+    try Data(count: count).write(to: file)
+    let body: RequestContent =
+      isFile ? .file(file) : .stream(length: Int64(count)) { Self.stream(16, of: count / 16) }
+    for response in [.status(503), .redirect(to: "/b", status: 307), .status(401)] as [LoopbackResponse] {
+      server.enqueue(response)
+    }
+    let tokens = Box(0)
+    let session = TokenSession(
+      source: .closure { _ in
+        tokens.update { $0 += 1 }
+        return AccessToken("t\(tokens.value)")
+      })
+    let retry = RetryBehavior(.standard, budget: .unlimited, random: { 0 }, makeKey: { "key" })
+    let client = NetworkClient(baseURL: server.baseURL, behaviors: [retry, .tokenAuth(session)], transport: transport)
+    #expect(try await client.send(Request<String>.put("a", body: body)) == "\(count)")
+    #expect(server.requests.map(\.body.count) == Array(repeating: count, count: 4))
+    #expect(server.requests.map { $0.headers["Authorization"] } == ["t1", "t1", "t1", "t2"].map { "Bearer \($0)" })
+  }
+
   @Test(arguments: [Int64?.none, 6_000])
   func `a stream that is longer than the spool's limit fails the send`(length: Int64?) async throws {
     let transport = URLSessionTransport(
