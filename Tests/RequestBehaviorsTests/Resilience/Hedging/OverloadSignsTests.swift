@@ -57,16 +57,17 @@ import Testing
   }
 
   /// Sends a request that takes three seconds, and returns what was decided about a second one.
-  private func decision(_ client: NetworkClient, _ events: RecordedEvents, sleepers: Int) async throws -> String? {
-    let count = events.count("sent a second") + events.count("not sent")
+  private func decision(_ client: NetworkClient, _ events: RecordedEvents, isSent: Bool) async throws -> String? {
+    let decision = isSent ? "sent a second" : "not sent"
+    let count = events.count(decision)
     let call = Task { try await client.send(Request<NetworkResponse>.get("x")) }
     await clock.waitForSleepers(2)
     clock.advance(by: .seconds(1))
-    await clock.waitForSleepers(sleepers)
+    // The decision, and not the number of sleepers: the first send sleeps on, whether this second has been noticed or not.
+    await events.waitFor(count + 1, decision)
+    await clock.waitForSleepers(isSent ? 2 : 1)
     clock.advance(by: .seconds(2))
-    let messages = try await call.value.request.call.messages(of: .hedge)
-    #expect(events.count("sent a second") + events.count("not sent") == count + 1)
-    return messages.first
+    return try await call.value.request.call.messages(of: .hedge).first
   }
 
   @Test func `of requests that are all slow, one is sent a second time`() async throws {
@@ -77,10 +78,10 @@ import Testing
     let events = RecordedEvents()
     let hedging = HedgingBehavior.hedging(after: .seconds(1), budget: .unlimited)
     let client = NetworkClient(transport, clock.requestClock, [events, hedging])
-    #expect(try await decision(client, events, sleepers: 2) == "sent a second time after 1 s")
+    #expect(try await decision(client, events, isSent: true) == "sent a second time after 1 s")
     let overloaded = "not sent a second time: the origin is overloaded"
-    #expect(try await decision(client, events, sleepers: 1) == overloaded)
-    #expect(try await decision(client, events, sleepers: 1) == overloaded)
+    #expect(try await decision(client, events, isSent: false) == overloaded)
+    #expect(try await decision(client, events, isSent: false) == overloaded)
     #expect(transport.sent.count == 4)
   }
 
@@ -96,7 +97,7 @@ import Testing
     let quick = NetworkClient(ClosureTransport(), clock.requestClock, [hedging])
     for _ in 0..<20 { try await quick.send(.get("x")) }
     for _ in 0..<3 {
-      #expect(try await decision(client, events, sleepers: 2) == "sent a second time after 1 s")
+      #expect(try await decision(client, events, isSent: true) == "sent a second time after 1 s")
     }
     #expect(transport.sent.count == 6)
   }
