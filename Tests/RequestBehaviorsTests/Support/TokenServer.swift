@@ -18,6 +18,8 @@ final class TokenServer: Sendable {
   let state = Box(State())
   /// Holds the responses of `token`; open unless a test replaces it.
   let tokenGate = Box<TestGate?>(nil)
+  /// Counts the responses of `token`.
+  let given = TestGate()
   /// Holds refusals.
   let refusalGate = Box<TestGate?>(nil)
 
@@ -26,10 +28,11 @@ final class TokenServer: Sendable {
 
   init() {
     let state = state
-    let (tokenGate, refusalGate) = (tokenGate, refusalGate)
+    let (tokenGate, refusalGate, given) = (tokenGate, refusalGate, given)
     stored = ClosureTransport { request in
       if request.url.path().hasSuffix("/token") {
         await tokenGate.value?.pass()
+        defer { given.arrive() }
         return state.update { TokenServer.giveToken(&$0, request) }
       }
       let response = state.update { TokenServer.serve(&$0, request) }

@@ -99,6 +99,8 @@ import Testing
     let error = try await #require(throws: NetworkError.self) { try await task.value }
     #expect(error.code == .signedOut)
     gate.open()
+    // The server accepts no token until it has given one.
+    await server.given.waitForArrivals(1)
     try await session.signIn(AccessToken("t1"))
     try await client.send(.get("a"))
     #expect(try await store.load()?.value == "t1")
