@@ -59,15 +59,17 @@ import Testing
   /// Sends a request that takes three seconds, and returns what was decided about a second one.
   private func decision(_ client: NetworkClient, _ events: RecordedEvents, isSent: Bool) async throws -> String? {
     let decision = isSent ? "sent a second" : "not sent"
-    let count = events.count(decision)
+    let (count, total) = (events.count(decision), events.count("sent a second") + events.count("not sent"))
     let call = Task { try await client.send(Request<NetworkResponse>.get("x")) }
     await clock.waitForSleepers(2)
     clock.advance(by: .seconds(1))
-    // The decision, and not the number of sleepers: the first send sleeps on, whether this second has been noticed or not.
+    // The first send sleeps on, so the number of sleepers does not tell whether the second one has been decided.
     await events.waitFor(count + 1, decision)
     await clock.waitForSleepers(isSent ? 2 : 1)
     clock.advance(by: .seconds(2))
-    return try await call.value.request.call.messages(of: .hedge).first
+    let messages = try await call.value.request.call.messages(of: .hedge)
+    #expect(events.count("sent a second") + events.count("not sent") == total + 1)
+    return messages.first
   }
 
   @Test func `of requests that are all slow, one is sent a second time`() async throws {
