@@ -21,6 +21,7 @@
     let identity: ClientIdentity?
     let userAgent: String?
     let usesHTTP2: Bool
+    let multiplexes: Bool
     var leavesResolverBehind: Bool
     var securedHost: String?
     /// Whether the request is to an `https` URL.
@@ -42,6 +43,7 @@
       identity = configuration.identity
       userAgent = configuration.userAgent
       usesHTTP2 = configuration.httpVersion.usesHTTP2
+      multiplexes = configuration.multiplexes
       leavesResolverBehind = configuration.leavesResolverBehind
     }
   }
@@ -69,8 +71,8 @@
       if let origin = request.origin, settings.isSecure {
         try setSecurity(of: origin.host)
         // Over cleartext, requests would wait for the first response, not only for the connection.
-        if settings.usesHTTP2 { try set(CURLOPT_PIPEWAIT, 1, name: "PIPEWAIT") }
-      } else if settings.usesHTTP2 {
+        if settings.multiplexes { try set(CURLOPT_PIPEWAIT, 1, name: "PIPEWAIT") }
+      } else if settings.multiplexes {
         try set(CURLOPT_PIPEWAIT, 0, name: "PIPEWAIT")
       }
       try setBody(of: request, upload)

@@ -6,7 +6,7 @@
   /// The linked libcurl.
   ///
   /// It is initialized once, and may be older than the headers of the build.
-  enum CurlLibrary {
+  package enum CurlLibrary {
     // The flags for SSL and the Win32 sockets: the default of the library.
     private static let everything = 3
 
@@ -20,6 +20,12 @@
 
     /// Whether the library speaks HTTP/2.
     static let hasHTTP2 = facts.pointee.features & (1 << 16) != 0
+
+    /// Whether an HTTP/2 connection may carry several requests at a time.
+    ///
+    /// Before 8.1, a paused transfer can hold up the others of its connection, and cost them the end of their bodies.
+    /// Without `Content-Length` such a body would pass as complete.
+    package static let canMultiplex = facts.pointee.version_num >= 0x08_01_00
 
     /// Whether a handle may serve one transfer after the other.
     ///
@@ -41,6 +47,11 @@
 
     /// Returns the library's text for a result.
     static func text(_ code: CURLcode) -> String { String(cString: curl_easy_strerror(code)) }
+  }
+
+  extension CurlTransport.Configuration {
+    /// Whether a connection may carry several requests at a time.
+    var multiplexes: Bool { httpVersion.usesHTTP2 && CurlLibrary.canMultiplex }
   }
 
   /// An option that the linked libcurl refuses.

@@ -68,8 +68,9 @@
       now = clock.now()
       let perHost = max(configuration.maximumConnectionsPerHost, 1)
       let total = configuration.maximumConnections.map { max($0, 1) } ?? 0
-      // Over HTTP/2 a connection carries many requests. libcurl sends at most 100 over one.
-      let streams = configuration.httpVersion.usesHTTP2 ? 100 : 1
+      // libcurl sends at most 100 requests at a time over an HTTP/2 connection.
+      let streams = configuration.multiplexes ? 100 : 1
+      if !configuration.multiplexes { _ = rb_curl_multi_set_number(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING)) }
       queue = CurlQueue(
         limit: perHost.multipliedSafely(by: streams), total: total > 0 ? total.multipliedSafely(by: streams) : nil)
       _ = rb_curl_multi_set_number(multi, CURLMOPT_MAX_HOST_CONNECTIONS, perHost)

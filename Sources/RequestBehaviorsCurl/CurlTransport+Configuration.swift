@@ -128,8 +128,9 @@
 
       /// HTTP/2 if a server offers it over TLS (RFC 9113 §3.2), or else HTTP/1.1.
       ///
-      /// Requests to a host share a connection. If the reader of a stream is slow, up to 32 MiB of the stream may be
-      /// buffered, because the connection is still read for the other requests.
+      /// From libcurl 8.1 on, requests to a host share a connection. If the reader of a stream is slow, up to 32 MiB of
+      /// the stream may be buffered, because the connection is still read for the other requests. Before libcurl 8.1 a
+      /// connection carries one request at a time, as over HTTP/1.1: these versions lose bytes of shared connections.
       public static let http2OverTLS = HTTPVersion(usesHTTP2: true)
     }
 
