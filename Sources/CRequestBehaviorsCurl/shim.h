@@ -28,6 +28,7 @@
 
 typedef size_t (*rb_curl_data_callback)(char *bytes, size_t size, size_t count, void *context);
 typedef int (*rb_curl_seek_callback)(void *context, curl_off_t offset, int origin);
+typedef int (*rb_curl_note_callback)(CURL *handle, curl_infotype type, char *text, size_t count, void *context);
 typedef int (*rb_curl_prerequest_callback)(
     void *context, char *remote_address, char *local_address, int remote_port, int local_port);
 typedef curl_socket_t (*rb_curl_socket_callback)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
@@ -68,6 +69,11 @@ static inline CURLcode rb_curl_set_data_callback(CURL *handle, CURLoption option
 
 static inline CURLcode rb_curl_set_seek_callback(CURL *handle, rb_curl_seek_callback callback) {
   return curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, callback);
+}
+
+static inline CURLcode rb_curl_set_note_callback(CURL *handle, rb_curl_note_callback callback) {
+  CURLcode code = curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, callback);
+  return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_VERBOSE, 1L) : code;
 }
 
 static inline CURLcode rb_curl_set_prerequest_callback(CURL *handle, rb_curl_prerequest_callback callback) {

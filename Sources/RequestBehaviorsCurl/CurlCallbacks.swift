@@ -42,8 +42,25 @@
   }
 
   /// Prevents a second send: libcurl would restart when a kept-alive connection dies before the response begins.
+  ///
+  /// Only a request that the server refused may be sent again.
   func curlNeedsRewind(_ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32) -> Int32 {
-    CURL_SEEKFUNC_FAIL
+    guard let transfer = transfer(of: context), transfer.wasRefused, transfer.upload?.rewind() != false else {
+      return CURL_SEEKFUNC_FAIL
+    }
+    return CURL_SEEKFUNC_OK
+  }
+
+  /// Called with each note of libcurl about a transfer, where requests share connections.
+  func curlNotes(
+    _ easy: UnsafeMutableRawPointer?, _ kind: curl_infotype, _ text: UnsafeMutablePointer<CChar>?, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+  ) -> Int32 {
+    guard kind == CURLINFO_TEXT else { return 0 }
+    if let note = CurlNote(UnsafeRawBufferPointer(start: text, count: count)) {
+      transfer(of: context)?.didNote(note)
+    }
+    return 0
   }
 
   /// Called before a request is sent over a connection.
@@ -70,7 +87,9 @@
     } else {
       handle.share.sockets.note(transfer.openedSockets, ports)
     }
+    guard !transfer.wasRefused || transfer.maySendAgain() else { return CURL_PREREQFUNC_ABORT }
     transfer.attemptCount = 1
+    transfer.ports = ports
     transfer.upload?.connectionIsReady()
     return CURL_PREREQFUNC_OK
   }

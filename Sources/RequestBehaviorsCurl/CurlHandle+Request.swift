@@ -43,7 +43,7 @@
       identity = configuration.identity
       userAgent = configuration.userAgent
       usesHTTP2 = configuration.httpVersion.usesHTTP2
-      multiplexes = configuration.multiplexes
+      multiplexes = configuration.httpVersion.multiplexes
       leavesResolverBehind = configuration.leavesResolverBehind
     }
   }

@@ -135,6 +135,10 @@
       try check(rb_curl_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, sockets), "CLOSESOCKETDATA")
       try check(rb_curl_set_close_callback(easy, curlClosesSocket), "CLOSESOCKETFUNCTION")
       try check(rb_curl_set_resolver_callback(easy, curlWillResolve), "RESOLVER_START_FUNCTION")
+      // Each note costs time.
+      guard settings.multiplexes else { return }
+      try check(rb_curl_set_pointer(easy, CURLOPT_DEBUGDATA, own), "DEBUGDATA")
+      try check(rb_curl_set_note_callback(easy, curlNotes), "DEBUGFUNCTION")
     }
 
     private func setDefaults() throws {

@@ -49,11 +49,6 @@
     static func text(_ code: CURLcode) -> String { String(cString: curl_easy_strerror(code)) }
   }
 
-  extension CurlTransport.Configuration {
-    /// Whether a connection may carry several requests at a time.
-    var multiplexes: Bool { httpVersion.usesHTTP2 && CurlLibrary.canMultiplex }
-  }
-
   /// An option that the linked libcurl refuses.
   ///
   /// The send fails, because it must not go without the option.

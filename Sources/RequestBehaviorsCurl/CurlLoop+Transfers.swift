@@ -43,7 +43,7 @@
     }
 
     /// Fails a transfer that must not be sent any more; returns false if it did.
-    private func checkSend(of transfer: CurlTransfer) -> Bool {
+    func checkSend(of transfer: CurlTransfer) -> Bool {
       do {
         try transfer.request.call.verifySend(of: transfer.request)
         return true

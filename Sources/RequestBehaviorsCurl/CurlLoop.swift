@@ -69,8 +69,8 @@
       let perHost = max(configuration.maximumConnectionsPerHost, 1)
       let total = configuration.maximumConnections.map { max($0, 1) } ?? 0
       // libcurl sends at most 100 requests at a time over an HTTP/2 connection.
-      let streams = configuration.multiplexes ? 100 : 1
-      if !configuration.multiplexes { _ = rb_curl_multi_set_number(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING)) }
+      let streams = configuration.httpVersion.multiplexes ? 100 : 1
+      if streams == 1 { _ = rb_curl_multi_set_number(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING)) }
       queue = CurlQueue(
         limit: perHost.multipliedSafely(by: streams), total: total > 0 ? total.multipliedSafely(by: streams) : nil)
       _ = rb_curl_multi_set_number(multi, CURLMOPT_MAX_HOST_CONNECTIONS, perHost)

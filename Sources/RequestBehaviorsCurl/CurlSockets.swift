@@ -20,6 +20,8 @@
 
     private var descriptors: [Ports: [curl_socket_t]] = [:]
     private var ports: [curl_socket_t: Ports] = [:]
+    /// The last stream that the server processes, of connections that it will close.
+    private var lastStreams: [curl_socket_t: Int] = [:]
 
     /// Stores the socket of a new connection.
     ///
@@ -36,9 +38,26 @@
 
     /// Removes a closed socket.
     func forget(_ descriptor: curl_socket_t) {
+      lastStreams[descriptor] = nil
       guard let ports = ports.removeValue(forKey: descriptor) else { return }
       descriptors[ports]?.removeAll { $0 == descriptor }
       if descriptors[ports]?.isEmpty == true { descriptors[ports] = nil }
+    }
+
+    /// Stores the number of the last stream that the server processes, if it is certain whose connection it is.
+    ///
+    /// - Parameters:
+    ///   - last: The number.
+    ///   - ports: The ports of the connection; `nil` if libcurl read the number when it looked for a connection to use.
+    ///   - remotePort: The port of the server.
+    func noteLastStream(_ last: Int, of ports: Ports?, remotePort: Int) {
+      let found = ports.map { descriptors[$0] ?? [] } ?? self.ports.filter { $0.value.remote == remotePort }.map(\.key)
+      if found.count == 1 { lastStreams[found[0]] = last }
+    }
+
+    /// Returns the number of the last stream that the server processes; `nil` if it is unknown.
+    func lastStream(of ports: Ports) -> Int? {
+      descriptors[ports].flatMap { $0.count == 1 ? lastStreams[$0[0]] : nil }
     }
 
     /// Whether a connection has no unread bytes and has not ended; false for an unknown connection.

@@ -66,6 +66,12 @@
     ///
     /// libcurl may send it once.
     var attemptCount = 0
+    /// The ports of the connection that the request was sent over.
+    var ports: CurlSockets.Ports?
+    /// The number of the request's stream of HTTP/2, where requests share connections.
+    private var streamNumber: Int?
+    /// Whether the server refused the request without processing it, so that libcurl may send it again.
+    var wasRefused = false
     /// How the TLS connection ends, if that is the end of the body; `nil` if it does not matter.
     var tlsEnd: CurlTLSEnd?
     /// The sockets that were opened for the transfer.
@@ -148,6 +154,32 @@
   extension CurlTransfer {
     /// Records that bytes were sent or received.
     func touch() { deadline.lastActivity = loop.now }
+
+    /// Takes a note of libcurl.
+    ///
+    /// A server processes no stream after the last one that its GOAWAY names, so the request may be sent again over
+    /// another connection, whatever its method (RFC 9113 §6.8, §8.7). libcurl does so, but does not say for which
+    /// reason.
+    func didNote(_ note: CurlNote) {
+      let sockets = handle.share.sockets
+      switch note {
+      case .stream(let number): streamNumber = number
+      case .goAway(let last): sockets.noteLastStream(last, of: ports, remotePort: request.origin?.port ?? 0)
+      case .refused: didRefuse()
+      case .connectionDied:
+        if let streamNumber, let ports, let last = sockets.lastStream(of: ports), streamNumber > last { didRefuse() }
+      }
+    }
+
+    /// Whether a refused request may be sent again: its body can be read again, and its user has not signed out.
+    func maySendAgain() -> Bool { upload?.rewind() != false && loop.checkSend(of: self) }
+
+    /// Records that the server refused the request: the attempt does not count.
+    private func didRefuse() {
+      wasRefused = true
+      (attemptCount, sentCount, isOverReusedConnection) = (0, 0, false)
+      (ports, streamNumber) = (nil, nil)
+    }
 
     /// The deadline.
     ///

@@ -122,16 +122,18 @@
     /// A version of HTTP.
     public struct HTTPVersion: Sendable, Hashable {
       let usesHTTP2: Bool
+      /// Whether a connection may carry several requests at a time.
+      let multiplexes: Bool
 
       /// HTTP/1.1 for all requests.
-      public static let http1 = HTTPVersion(usesHTTP2: false)
+      public static let http1 = HTTPVersion(usesHTTP2: false, multiplexes: false)
 
       /// HTTP/2 if a server offers it over TLS (RFC 9113 §3.2), or else HTTP/1.1.
       ///
       /// From libcurl 8.1 on, requests to a host share a connection. If the reader of a stream is slow, up to 32 MiB of
       /// the stream may be buffered, because the connection is still read for the other requests. Before libcurl 8.1 a
       /// connection carries one request at a time, as over HTTP/1.1: these versions lose bytes of shared connections.
-      public static let http2OverTLS = HTTPVersion(usesHTTP2: true)
+      public static let http2OverTLS = HTTPVersion(usesHTTP2: true, multiplexes: CurlLibrary.canMultiplex)
     }
 
     /// A version of TLS.

@@ -40,12 +40,14 @@
 
     /// The number of bytes; `nil` if the stream does not say.
     let length: Int64?
+    private let data: Data?
     private let stream: ByteStream?
     private let state: Locked<State>
 
     /// Creates an upload of bytes in memory.
     init(_ data: Data) {
       length = Int64(data.count)
+      self.data = data
       stream = nil
       state = Locked(State(chunk: data, isComplete: true))
     }
@@ -53,6 +55,7 @@
     /// Creates an upload of a stream.
     init(_ stream: ByteStream, length: Int64?) {
       self.length = length
+      data = nil
       self.stream = stream
       state = Locked(State())
     }
@@ -65,6 +68,17 @@
       state.withLock { state in
         guard state.isStarving, state.isReady, !state.awaitsLeave else { return false }
         state.isStarving = false
+        return true
+      }
+    }
+
+    /// Begins again with the first byte.
+    ///
+    /// Returns false if the body is a stream that has been read: its bytes are gone.
+    func rewind() -> Bool {
+      state.withLock { state in
+        guard let data else { return state.begin != nil }
+        state.chunk = data
         return true
       }
     }

@@ -273,4 +273,76 @@
       #expect(try await transport.send(plain).timings.connection?.protocolName == "http/1.1")
     }
   }
+
+  /// Requests that a server refuses with their connection, where they share one.
+  @Suite(
+    .limited, .enabled(if: SecureServer.absence == nil, "\(SecureServer.absence ?? "")"),
+    .enabled(if: CurlLibrary.canMultiplex, "requests share connections from libcurl 8.1 on"))
+  struct CurlRefusalTests {
+    let server: SecureServer
+
+    init() async throws { server = try await SecureServer.shared() }
+
+    /// Sends six requests at once to a server that refuses all but two of a connection.
+    ///
+    /// They are sent on the thread of the transport, so that all begin in one turn of its loop.
+    ///
+    /// - Returns: The texts of the responses and the errors, and the number of requests that the server processed.
+    private func sixOutcomes(
+      _ body: RequestBody?, call: @escaping @Sendable () -> Call = { Call() }
+    ) async throws -> (outcomes: [Result<String, any Error>], processed: Int) {
+      let transport = CurlTransport(configuration: .init(trust: try server.trust, httpVersion: .http2OverTLS))
+      let path = "/\(UUID().uuidString)"
+      let url = try server.url(.twoRequests, path: "back\(path)")
+      let outcomes = await transport.run {
+        await withTaskGroup(of: Result<String, any Error>.self) { group in
+          for _ in 1...6 {
+            group.addTask {
+              do {
+                return .success(
+                  try await transport.send(NetworkRequest(.post, url: url, body: body, call: call())).text)
+              } catch { return .failure(error) }
+            }
+          }
+          return await group.reduce(into: []) { $0.append($1) }
+        }
+      }
+      return (outcomes, server.backend.requests.count { $0.path == path })
+    }
+
+    @Test(arguments: [0, 5, 100_000])
+    func `a request that the server refuses is sent again, and arrives once`(count: Int) async throws {
+      let (outcomes, processed) = try await sixOutcomes(count == 0 ? nil : .data(Data(count: count)))
+      #expect(try outcomes.map { try $0.get() } == Array(repeating: "POST \(count)", count: 6))
+      #expect(processed == 6)
+    }
+
+    @Test func `a refused request whose user has signed out meanwhile is not sent again`() async throws {
+      var errors: [NetworkError] = []
+      // If requests begin late, none is refused.
+      while errors.isEmpty {
+        let (outcomes, processed) = try await sixOutcomes(nil) {
+          let call = Call()
+          call.addSendCheck { _ in throw NetworkError(.signedOut, "signed out") }
+          return call
+        }
+        errors = outcomes.compactMap { outcome in
+          if case .failure(let error as NetworkError) = outcome { error } else { nil }
+        }
+        #expect(processed == 6 - errors.count)
+      }
+      #expect(errors.allSatisfy { $0.code == .signedOut && $0.progress?.stage == .notSent })
+    }
+
+    @Test func `a refused stream arrives whole, or counts as not sent`() async throws {
+      let (outcomes, processed) = try await sixOutcomes(.stream { ByteStream(chunks: [Data("abc".utf8)]) })
+      for outcome in outcomes {
+        switch outcome {
+        case .success(let text): #expect(text == "POST 3")
+        case .failure(let error): #expect((error as? NetworkError)?.progress?.stage == .notSent, "\(error)")
+        }
+      }
+      #expect(processed == outcomes.count { (try? $0.get()) != nil })
+    }
+  }
 #endif

@@ -18,6 +18,8 @@
       case otherHost
       /// Has a certificate whose time is over.
       case expired
+      /// Like `secure`, but a connection is for two requests: HTTP/2 refuses further ones without processing them.
+      case twoRequests
       /// Without TLS.
       case plain
     }
@@ -179,6 +181,7 @@
           \(secure(.onlyTLS12, "server", "ssl_protocols TLSv1.2;"))
           \(secure(.otherHost, "other"))
           \(secure(.expired, "expired"))
+          \(secure(.twoRequests, "server", "keepalive_requests 2;"))
           server {
             listen 127.0.0.1:\(ports[Door.plain.rawValue]);
             listen [::1]:\(ports[Door.plain.rawValue]);
