@@ -98,7 +98,9 @@
     /// Unlike a handshake that the server refuses by an alert, it may succeed later.
     private var breaksOffHandshake: Bool {
       let text = text.lowercased()
-      return ["connection reset", "ssl_error_syscall", "unexpected eof"].contains { text.contains($0) }
+      // "error:00000000" is the error that OpenSSL does not have, as libcurl 8.12 writes it.
+      let ends = ["connection reset", "ssl_error_syscall", "unexpected eof", "error:00000000"]
+      return ends.contains { text.contains($0) }
     }
 
     /// Whether the server ended the handshake after the client's part was over.

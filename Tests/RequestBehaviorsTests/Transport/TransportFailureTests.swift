@@ -78,6 +78,7 @@ import Testing
       ("OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to h:443 ", .cannotConnect, .connectionLost),
       ("OpenSSL SSL_connect: Connection reset by peer in connection to h:443 ", .cannotConnect, .connectionLost),
       ("TLS connect error: \(ends)", .cannotConnect, .connectionLost),
+      ("TLS connect error: error:00000000:lib(0)::reason(0)", .cannotConnect, .connectionLost),
       ("SSL certificate problem: self-signed certificate", .tlsFailed, .connectionLost),
       ("Error in the HTTP2 framing layer", .connectionLost, .connectionLost),
       ("Stream error in the HTTP/2 framing layer", .connectionLost, .connectionLost),

@@ -1,0 +1,22 @@
+#if canImport(CRequestBehaviorsCurl)
+  import RequestBehaviors
+  import RequestBehaviorsCurl
+  import Testing
+
+  /// The meaning of libcurl's texts, which differ from version to version.
+  @Suite(.limited) struct CurlFailureTests {
+    @Test(arguments: [
+      ("OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to h:443 ", NetworkError.Code.cannotConnect),
+      ("TLS connect error: error:00000000:lib(0)::reason(0)", .cannotConnect),
+      ("TLS connect error: error:0A000126:SSL routines::unexpected eof while reading", .cannotConnect),
+      ("OpenSSL SSL_connect: Connection reset by peer in connection to h:443 ", .cannotConnect),
+      ("TLS connect error: error:0A00042E:SSL routines::tlsv1 alert protocol version", .tlsFailed),
+    ])
+    func `a handshake that the server breaks off is told from one that it refuses`(
+      text: String, wanted: NetworkError.Code
+    ) {
+      let failure = CurlFailure(result: 35, text: text, hasHead: false, isOverReusedConnection: false)
+      #expect(failure.code == wanted)
+    }
+  }
+#endif
