@@ -70,6 +70,17 @@ package struct RandomSource: RandomNumberGenerator {
     return Double.random(in: 0...1, using: &source)
   }
 
+  /// Returns a name that nothing else has, such as that of a temporary file.
+  ///
+  /// It is of the system's generator in a simulation too, whose runs of one seed would share their files. Foundation's
+  /// UUIDs come from a file on Linux: in a process that has no descriptor left they are all the same.
+  ///
+  /// - Returns: The name, of letters and digits.
+  package static func uniqueName() -> String {
+    var system = SystemRandomNumberGenerator()
+    return Nonce.make(.hexadecimal, using: &system)
+  }
+
   /// Returns a UUID of version 4 in lower case (RFC 9562 §5.4).
   @Sendable package static func uuid() -> String {
     var source = RandomSource()

@@ -1,4 +1,5 @@
 import Foundation
+import RequestBehaviors
 
 /// The bodies that are too large for the database, in a folder with a file for each; every call blocks.
 ///
@@ -26,7 +27,7 @@ struct CacheBodies: Sendable {
   /// - Returns: The name of its file.
   func write(_ body: Data) throws -> String {
     prepare()
-    let name = UUID().uuidString
+    let name = RandomSource.uniqueName()
     do {
       try body.write(to: url(of: name))
     } catch {

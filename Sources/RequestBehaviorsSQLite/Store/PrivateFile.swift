@@ -1,4 +1,5 @@
 import Foundation
+import RequestBehaviors
 
 #if canImport(Glibc)
   import Glibc
@@ -23,7 +24,7 @@ enum PrivateFile {
   /// cannot.
   static func create(_ path: String, _ protection: SQLiteFileProtection?) throws {
     guard access(path, F_OK) != 0 else { return try setClass(protection, of: path) }
-    let temporary = "\(path)-\(UUID().uuidString)"
+    let temporary = "\(path)-\(RandomSource.uniqueName())"
     let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard file >= 0 else { return }
     // The umask of the process may have removed permissions.

@@ -79,7 +79,7 @@ struct SQLiteTokenLease: Sendable {
 /// If that process was killed, its lease is free at once.
 enum LeaseOwner {
   /// Returns an owner for this process: its process id, with a nonce and the space in which the id is valid.
-  static func make() -> String { "\(place) \(getpid()) \(UUID().uuidString)" }
+  static func make() -> String { "\(place) \(getpid()) \(RandomSource.uniqueName())" }
 
   /// Whether the process of an owner is known to have ended.
   static func isGone(_ owner: String) -> Bool {

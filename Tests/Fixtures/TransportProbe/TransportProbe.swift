@@ -9,7 +9,7 @@ import TestSupport
 /// bytes the process has gained; `download URL FILE COUNT` downloads, tells when so many bytes are on the disk, and then
 /// how the download ended; `upload URL COUNT` sends a file that often and tells how; `stream URL` reads the streamed response of `large` below a URL; `cassette FOLDER NAME COUNT`
 /// records that many requests into a cassette that other processes record too; `log FILE` logs a request with that file
-/// as standard error.
+/// as standard error; `spools URL` sends a stream while another one is sent, both longer than what is kept in memory.
 @main
 enum TransportProbe {
   static func main() async throws {
@@ -36,6 +36,7 @@ enum TransportProbe {
     case ("soak", let text?): try await soak(Int(text) ?? 0)
     case ("stream", let text?): try await stream(text)
     case ("log", let text?): try await log(to: text)
+    case ("spools", let text?): try await spools(to: text)
     default: throw CocoaError(.featureUnsupported)
     }
   }
@@ -72,6 +73,24 @@ enum TransportProbe {
     let mock = MockTransport { NetworkResponse(request: $0, statusCode: 200) }
     try await NetworkClient(baseURL: url, behaviors: [.logging()], transport: mock).send(.get("x"))
     print("alive")
+  }
+
+  /// Sends the second stream, from its beginning to the response, in the middle of the first.
+  private static func spools(to text: String) async throws {
+    guard let url = URL(string: text) else { throw URLError(.badURL) }
+    let client = NetworkClient(baseURL: url)
+    @Sendable func send(_ name: String, _ byte: UInt8, then work: @escaping @Sendable () async -> Void) async {
+      let parts = Box([Data(repeating: byte, count: 300_000), Data(repeating: byte, count: 300_000)])
+      let stream = AsyncThrowingStream {
+        if parts.value.count == 1 { await work() }
+        return parts.update { $0.isEmpty ? nil : $0.removeFirst() }
+      }
+      do {
+        try await client.send(.post("\(name)", body: .oneShot(ByteStream(stream))))
+        print(name, "is sent")
+      } catch { print(name, error) }
+    }
+    await send("first", 0x61) { await send("second", 0x62) {} }
   }
 
   /// Saves after each request, so that the processes change the file in turn.

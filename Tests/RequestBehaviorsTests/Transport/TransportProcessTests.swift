@@ -21,6 +21,18 @@
       #expect(probe.isClean)
     }
 
+    /// Foundation's UUIDs are all the same on Linux without random bytes, as in a process that has no descriptor left.
+    @Test(.enabled("mounts are not allowed here") { await PrivateMounts.areAllowed() })
+    func `streams that are kept in files do not meet where UUIDs repeat`() async throws {
+      let server = try LoopbackServer { _ in .status(200) }
+      let probe = try #require(ChildProcess.fixture("TransportProbe"))
+      let script = "mount --bind /dev/null /dev/urandom"
+      let result = try await PrivateMounts.start(script, probe, ["spools", "\(server.baseURL)"]).end()
+      #expect(result.text == "second is sent\nfirst is sent\n")
+      let bodies = server.requests.map { "\($0.path) \($0.body.count) \(Set($0.body))" }
+      #expect(bodies == ["/second 600000 [98]", "/first 600000 [97]"])
+    }
+
     /// What Limitations in the documentation says of URLSession on Linux up to 6.3.
     ///
     /// From 6.4 on the first is an error. This fails when another thing changes, so that the documentation can follow.

@@ -88,7 +88,8 @@ final class PartialFile {
   /// changing the mask.
   private var ordinaryMode: mode_t {
     // The name is a new one, and nothing that is there already is opened: another file or link may have any name.
-    let probe = URL(fileURLWithPath: path).deletingLastPathComponent().appendingPathComponent(".\(UUID()).mode").path
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+    let probe = folder.appendingPathComponent(".\(RandomSource.uniqueName()).mode").path
     let made = Foundation.open(probe, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
     guard made >= 0 else { return 0o600 }
     defer {
