@@ -252,6 +252,9 @@ import Testing
     let body = RequestBody.stream { Self.stream(1, of: 5) }
     let error = try await transport.failure(of: server.request(.post, body: body))
     #expect(error.code == .bodyUnreadable)
+    #expect(error.message.contains(directory.appending(path: "none").path(percentEncoded: false)))
+    let reason = "\(error.underlyingError?.localizedDescription ?? "")"
+    #expect(reason.contains("No such file or directory"))
   }
 
   @Test func `a one-shot stream is refused the second time`() async throws {

@@ -55,12 +55,25 @@ struct RequestSpool: Sendable {
       pending.append(chunk)
       guard pending.count > settings.memoryLimit else { continue }
       // Most bodies are small and never need a file.
-      if writer == nil { writer = try await Writer(in: settings.directory) }
-      try await writer?.append(pending)
+      try await writing {
+        if writer == nil { writer = try await Writer(in: settings.directory) }
+        try await writer?.append(pending)
+      }
       pending = Data()
     }
     guard let writer else { return (.memory(pending), count) }
-    return (.file(try await writer.finish(appending: pending), length: count), count)
+    return (.file(try await writing { try await writer.finish(appending: pending) }, length: count), count)
+  }
+
+  /// Does work on the file; an error of it is none of the stream.
+  private func writing<Result>(_ work: () async throws -> Result) async throws -> Result {
+    do {
+      return try await work()
+    } catch {
+      throw NetworkError(
+        .bodyUnreadable, "the body stream could not be kept in \(settings.directory.path); is the disk full?",
+        underlyingError: error)
+    }
   }
 }
 
