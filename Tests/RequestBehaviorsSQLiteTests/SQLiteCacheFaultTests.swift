@@ -268,6 +268,22 @@ import Testing
     #expect(bench.bodyFiles.count == 4)
   }
 
+  @Test func `a body that cannot be written for another reason than a full disk costs no other response`() async throws
+  {
+    let bench = try CacheBench()
+    bench.serve("body")
+    for number in 0..<8 { _ = try await bench.send("\(number)") }
+    let folder = bench.folder.file("cache.sqlite-bodies")
+    try FileManager.default.removeItem(atPath: folder)
+    try write(Data(), to: folder)
+    bench.serve(String(repeating: "x", count: 100_000))
+    let error = Box<SQLiteError?>(nil)
+    let client = bench.client { if $0.kind == .failed { error.value = $0.error as? SQLiteError } }
+    _ = try await client.send(.get("large")) as NetworkResponse
+    #expect(error.value?.code == .io)
+    #expect(try await bench.store.entries(limit: 99).count == 8)
+  }
+
   @Test func `a body whose entry could not be stored leaves no file`() async throws {
     let vfs = FaultVFS()
     let bench = try CacheBench(TemporaryFolder(), configuration: vfs.configuration())
@@ -323,6 +339,26 @@ import Testing
         let expected = Data(repeating: UInt8(truncatingIfNeeded: number), count: number % 3 == 0 ? 100_000 : 1_000)
         #expect(try response.data == expected)
       }
+    }
+  }
+#endif
+
+#if os(Linux)
+  /// A disk that is really full, in a process of its own.
+  @Suite(.limited) struct CacheFullDiskTests {
+    @Test(.enabled("mounts are not allowed here") { await PrivateMounts.areAllowed() })
+    func `a body in a file gets the room of others that are removed for it`() async throws {
+      #expect(try await use(bodies: 100_000, leaving: 80_000, "keep") == "stored evicted 7\n")
+    }
+
+    /// Returns what becomes of a response after eight were stored and the disk was filled, and how many are stored.
+    private func use(bodies size: Int, leaving rest: Int, _ step: String) async throws -> String {
+      let (folder, program) = (try TemporaryFolder(), try #require(ChildProcess.fixture("CrashingWriter")))
+      let script = "mount -t tmpfs -o size=2m tmpfs \"$1\""
+      let arguments = [folder.path, "\(size)", "\(rest)", step, "cache-full"]
+      let text = try await PrivateMounts.start(script, program, arguments).end().text
+      let first = String(repeating: "stored ", count: 8)
+      return text.hasPrefix(first) ? String(text.dropFirst(first.count)) : text
     }
   }
 #endif

@@ -32,8 +32,10 @@ struct CacheBodies: Sendable {
       try body.write(to: url(of: name))
     } catch {
       remove([name])
+      // To remove other bodies helps on a full disk only.
+      let isFull = (error as? CocoaError)?.code == .fileWriteOutOfSpace
       throw SQLiteError(
-        .full, "the body could not be written to \(folder): \(error.localizedDescription)", path: folder)
+        isFull ? .full : .io, "the body could not be written to \(folder): \(error.localizedDescription)", path: folder)
     }
     return name
   }

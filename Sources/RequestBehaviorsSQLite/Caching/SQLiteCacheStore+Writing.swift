@@ -32,25 +32,28 @@ extension SQLiteCacheStore {
     let row = try CacheRow.Values(response, key: key)
     let capacity = capacity
     let file = Locked<String?>(nil)
-    let insert: @Sendable (CacheChange, Int?) throws -> CacheSaving = { change, room in
+    let insert: @Sendable (CacheChange, (CacheChange) throws -> Int) throws -> CacheSaving = { change, makeRoom in
       if let mark, try !change.allows(key, since: mark) { return .refused(.changedMeanwhile) }
       guard response.size <= capacity else {
         try change.makeRoom(for: row, matching: request)
         return .refused(.tooLarge)
       }
-      // After an eviction a tenth of the capacity is free, so that the next responses need no eviction.
-      var evicted = 0
-      if let room { evicted = try change.evict(above: 0, to: room) }
+      let evicted = try makeRoom(change)
       let id = try change.insert(row, matching: request) { name in file.withLock { $0 = name } }
+      // After an eviction a tenth of the capacity is free, so that the next responses need no eviction.
       return .stored(evicting: evicted + (try change.evict(above: capacity, to: capacity / 10 * 9, keeping: id)))
     }
+    // On a full disk the cache shrinks by a quarter and tries once more.
+    let shrink: @Sendable (CacheChange) throws -> Int = { try $0.evict(above: 0, to: $0.totalSize() / 4 * 3) }
     do {
       do {
-        // On a full disk the cache shrinks by a quarter and tries once more.
-        return try await write { try insert($0, nil) }
+        return try await write { try insert($0) { _ in 0 } }
       } catch let error as SQLiteError where error.code == .full {
         await removeFile(file)
-        return try await write { try insert($0, $0.totalSize() / 4 * 3) }
+        guard response.body.count > CacheBodies.inlineLimit else { return try await write { try insert($0, shrink) } }
+        // The files of removed bodies take room until the commit.
+        let evicted = try await write(shrink)
+        return try await write { try insert($0) { _ in evicted } }
       }
     } catch {
       await removeFile(file)

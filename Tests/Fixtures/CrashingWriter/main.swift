@@ -6,7 +6,8 @@ import RequestBehaviorsSQLite
 // Saves groups of rows for ever and tells of each on standard output once it is saved, until it is killed.
 // Arguments: the file, the number of the first group, the step to the next, "full" or "normal".
 // With "cache" as the last one it caches responses instead, as many as fit: what is evicted would look lost. With
-// "cache-remove" or "cache-get" it shares a cache with another process; see SharedCache.swift.
+// "cache-remove" or "cache-get" it shares a cache with another process; see SharedCache.swift. With "cache-full" it uses
+// one on a full disk; see FullCache.swift.
 
 struct Member: Codable, Sendable {
   var id: Int
@@ -69,6 +70,7 @@ func cacheResponses(_ arguments: [String]) async throws {
 switch CommandLine.arguments.last {
 case "cache": try await cacheResponses(CommandLine.arguments)
 case "cache-remove": try await removeFromSharedCache(CommandLine.arguments)
+case "cache-full": try await useFullCache(CommandLine.arguments)
 case "cache-get": try await getThroughSharedCache(CommandLine.arguments)
 default: try await saveForEver(CommandLine.arguments)
 }
