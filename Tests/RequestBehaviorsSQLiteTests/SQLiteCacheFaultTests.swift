@@ -351,6 +351,11 @@ import Testing
       #expect(try await use(bodies: 100_000, leaving: 80_000, "keep") == "stored evicted 7\n")
     }
 
+    @Test(.enabled("mounts are not allowed here") { await PrivateMounts.areAllowed() })
+    func `a cache on a full disk can be emptied, and used again`() async throws {
+      #expect(try await use(bodies: 20_000, leaving: 0, "remove") == "stored 1\n")
+    }
+
     /// Returns what becomes of a response after eight were stored and the disk was filled, and how many are stored.
     private func use(bodies size: Int, leaving rest: Int, _ step: String) async throws -> String {
       let (folder, program) = (try TemporaryFolder(), try #require(ChildProcess.fixture("CrashingWriter")))

@@ -97,7 +97,13 @@ extension SQLiteCacheStore {
       try await writeAlways(erases: true) { try $0.remove(.everything) }
     } catch let error as SQLiteError where [.full, .busy, .io].contains(error.code) {
       // To remove a file takes neither room nor a lock. What stays in it would be used after the next launch.
-      _ = try replace(state.withLock { $0.current })
+      let old = state.withLock { state in
+        if !state.isClosed, state.current.isInPlace { OpenCacheFile.delete(file, bodies: bodies) }
+        return state.current
+      }
+      // A removed file takes room until it is closed.
+      await old.store.close()
+      _ = try reopen(old)
       try await writeAlways(erases: true) { try $0.remove(.everything) }
     }
   }
