@@ -32,7 +32,8 @@ package struct StoredTerms: Sendable, Hashable {
 
   /// How old the response is (`current_age` in RFC 9111 §4.2.3).
   package func age(at now: Date) -> TimeInterval {
-    initialAge + max(0, now.timeIntervalSince(responseTime))
+    // A damaged file may hold any number.
+    max(0, initialAge) + max(0, now.timeIntervalSince(responseTime))
   }
 
   /// Returns how long the response will stay fresh; if it is stale, the negative time since it became so.

@@ -77,6 +77,42 @@ import Testing
     #expect(try await bench.store.entries(limit: 9).isEmpty)
   }
 
+  @Test(arguments: [
+    "UPDATE entry SET last_used = 'x'", "UPDATE entry SET file = x'00'", "UPDATE entry SET size = 9e999",
+    "UPDATE cache SET digest_key = 1",
+  ])
+  func `a cache with a value that none can have is replaced by an empty one, also while it is open`(damage: String)
+    async throws
+  {
+    for isOpen in [true, false] {
+      let folder = try TemporaryFolder()
+      var bench = try CacheBench(folder)
+      bench.serve("body")
+      _ = try await bench.send()
+      try await bench.store.database.write { try $0.execute(script: damage) }
+      if !isOpen {
+        await bench.store.close()
+        bench = try CacheBench(folder)
+        bench.serve("body")
+      }
+      _ = try await bench.send("b")
+      try await bench.store.removeAll()
+      _ = try await bench.send("c")
+      #expect(try await bench.send("c").source == .cache)
+    }
+  }
+
+  @Test func `numbers of a damaged cache that are too large to reckon with cost no request`() async throws {
+    let bench = try CacheBench()
+    bench.serve("body")
+    _ = try await bench.send()
+    try await bench.store.database.write { db in
+      try db.execute("UPDATE entry SET last_used = 9223372036854775807, initial_age = -1e308")
+    }
+    #expect(try await bench.send().text == "body")
+    #expect(try await bench.send("b").text == "body")
+  }
+
   @Test func `an empty database becomes a cache, as one of a process that was killed while it made one`() async throws {
     let folder = try TemporaryFolder()
     await (try SQLiteStore(path: folder.file("cache.sqlite"))).close()

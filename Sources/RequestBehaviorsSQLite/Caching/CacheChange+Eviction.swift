@@ -22,7 +22,7 @@ extension CacheChange {
       if oldest.isEmpty { break }
       for entry in oldest where size > goal {
         try delete(where: "id = \(entry.id)")
-        size -= entry.size
+        size &-= entry.size
         count += 1
       }
     }

@@ -28,7 +28,8 @@ final class CacheChange {
     self.db = db
     self.bodies = bodies
     let latest = try db.first("SELECT max(last_used) FROM entry") { row in try row[0] as Int? } ?? nil
-    nextUse = max(now, (latest ?? 0) + 1)
+    // A damaged file may hold any number.
+    nextUse = max(now, (latest ?? 0) &+ 1)
   }
 
   // MARK: - Uses
@@ -39,7 +40,7 @@ final class CacheChange {
   }
 
   private func takeUse() -> Int {
-    defer { nextUse += 1 }
+    defer { nextUse &+= 1 }
     return nextUse
   }
 
@@ -119,7 +120,7 @@ final class CacheChange {
     let known = try db.first("SELECT min(number), max(number) FROM removal") { row in
       (first: try row[0] as Int, last: try row[1] as Int)
     }
-    guard let known, mark.number >= known.first - 1, mark.number <= known.last else { return false }
+    guard let known, mark.number >= known.first &- 1, mark.number <= known.last else { return false }
     let own = CacheRemovals.hashes(of: key)
     let found = try db.first(
       "SELECT 1 FROM removal WHERE number > \(mark.number) AND (what IS NULL OR what IN \(list: own)) LIMIT 1",

@@ -25,11 +25,11 @@ struct OpenCacheFile: Sendable {
   static func open(_ path: String, bodies: CacheBodies, configuration: SQLiteConfiguration) throws -> OpenCacheFile {
     do {
       return try openExisting(path, bodies: bodies, configuration: configuration)
-    } catch let error as SQLiteError where isUnusable.contains(error.code) {
+    } catch  where isUnusable(error) {
       guard wasCache(path, bodies) else {
+        let (code, reason) = (error as? SQLiteError).map { ($0.code, $0.message) } ?? (.corrupt, "\(error)")
         throw SQLiteError(
-          error.code, "the file is not a cache and is left alone; give the cache a file of its own (\(error.message))",
-          path: path)
+          code, "the file is not a cache and is left alone; give the cache a file of its own (\(reason))", path: path)
       }
       delete(path, bodies: bodies)
       return try openExisting(path, bodies: bodies, configuration: configuration)
@@ -47,8 +47,19 @@ struct OpenCacheFile: Sendable {
   /// The code of a cache that a newer version of this library made.
   private static let newer = SQLiteError.Code(rawValue: -1)
 
-  /// The codes of a file that a cache cannot use; a missing table is an error of SQL.
-  private static let isUnusable: [SQLiteError.Code] = [.corrupt, .notADatabase, .error, newer]
+  /// Whether an error tells of a damaged file.
+  ///
+  /// A value of a kind that a cache never writes is a sign of it, and so is a sum that is no number.
+  static func isOfDamage(_ error: any Error) -> Bool {
+    guard let error = error as? SQLiteError else { return error is DecodingError }
+    return [.corrupt, .notADatabase, .constraint].contains(error.code)
+  }
+
+  /// Whether an error tells of a file that a cache cannot use; a missing table is an error of SQL.
+  private static func isUnusable(_ error: any Error) -> Bool {
+    guard !isOfDamage(error) else { return true }
+    return (error as? SQLiteError).map { [.error, newer].contains($0.code) } ?? false
+  }
 
   private static func openExisting(
     _ path: String, bodies: CacheBodies, configuration: SQLiteConfiguration

@@ -163,7 +163,7 @@ extension SQLiteCacheStore {
     if !file.isInPlace { file = try reopen(file) }
     do {
       return try await work(file)
-    } catch let error as SQLiteError where [.corrupt, .notADatabase].contains(error.code) {
+    } catch  where OpenCacheFile.isOfDamage(error) {
       return try await work(try replace(file))
     }
   }

@@ -216,6 +216,25 @@ import Testing
     #expect(rest[100...] == data[100...])
   }
 
+  @Test(arguments: ["sends", "failures", "crashes", "not_before", "refused_since"])
+  func `a number of a damaged file that is too large to reckon with ends no process`(column: String) async throws {
+    for value in [Int64.min, .max] {
+      let responses = Shared([503, 200])
+      let world = try OutboxWorld { _ in (responses.change { $0.removeFirst() }, "") }
+      let outbox = try await world.outbox()
+      try await outbox.enqueue(Ping(number: 1))
+      await outbox.stop()
+      try await world.store.write { db in
+        let damaged: SQL = "\(sql: SQL(verbatim: column)) = \(value)"
+        try db.execute("UPDATE outbox_entry SET state = 1, claim = 1, \(sql: damaged)")
+      }
+      let other = try await world.outbox()
+      try await other.drain()
+      #expect(world.sent.count <= 1)
+      #expect(try await world.count("SELECT count(*) FROM outbox_entry") == 1)
+    }
+  }
+
   @Test func `an entry in a file that was removed is not acknowledged`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox()

@@ -56,15 +56,20 @@ struct OutboxRow: Sendable {
     identity = try row[9]
     state = try row[10]
     claim = try row[11]
-    notBefore = try row[12]
-    expiresAt = try row[13]
-    createdAt = try row[14]
-    sends = try row[15]
-    failures = try row[16]
-    crashes = try row[17]
-    refusedSince = try row[18]
+    notBefore = Self.time(try row[12])
+    expiresAt = (try row[13] as Int64?).map(Self.time)
+    createdAt = Self.time(try row[14])
+    sends = Self.count(try row[15])
+    failures = Self.count(try row[16])
+    crashes = Self.count(try row[17])
+    refusedSince = (try row[18] as Int64?).map(Self.time)
     failure = OutboxRow.failure(try row[19])
   }
+
+  /// Returns a time with which one can reckon: a damaged file may hold any number.
+  static func time(_ stored: Int64) -> Int64 { min(max(stored, -Date.outboxLimit), Date.outboxLimit) }
+
+  private static func count(_ stored: Int) -> Int { min(max(stored, 0), 1_000_000) }
 
   /// Creates the row of a new entry; its number is known when it has been inserted.
   init(_ new: OutboxTable.NewEntry, lane: String?, state: Int, now: Int64) {
@@ -119,9 +124,12 @@ struct OutboxRow: Sendable {
 }
 
 extension Date {
+  /// The most milliseconds before and after 1970.
+  fileprivate static let outboxLimit: Int64 = 10_000_000_000_000_000
+
   /// The milliseconds since 1970, within 300,000 years; a date that is no number is 1970.
   var outboxTime: Int64 {
-    let limit = 1e16
+    let limit = Double(Date.outboxLimit)
     let time = (timeIntervalSince1970 * 1_000).rounded()
     return time.isNaN ? 0 : Int64(min(max(time, -limit), limit))
   }

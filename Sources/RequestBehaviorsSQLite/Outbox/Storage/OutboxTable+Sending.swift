@@ -24,7 +24,8 @@ extension OutboxTable {
       """
       SELECT not_before FROM outbox_entry WHERE queue = \(queue) AND scope IS \(scope) AND state = 0
       ORDER BY not_before LIMIT 1
-      """, as: Int64.self)
+      """, as: Int64.self
+    ).map(OutboxRow.time)
   }
 
   /// Marks an entry as being sent; the claim is asked for when the attempt ends.
