@@ -79,8 +79,11 @@ extension TokenCoordinator {
 
   /// Ends a refresh in which no token was asked for, unless it has ended.
   private func fail(_ refresh: TokenState.Refresh, unasked error: any Error) {
-    let outcome = complete { state, _ in state.complete(refresh, failing: error, isTerminal: false, wasAsked: false) }
-    tell(outcome, error)
+    complete { state, _ in
+      state.complete(refresh, failing: error, isTerminal: false, wasAsked: false)
+    } telling: {
+      event(of: $0, error)
+    }
   }
 
   private func run(
@@ -157,8 +160,9 @@ extension TokenCoordinator {
         wasTaken = state.isUnderWay(refresh.id)
         state.endSave(of: token, isPending: false, succeeded: problem == nil)
         return state.complete(refresh, with: token, now: now)
+      } telling: { _ in
+        wasTaken ? .refreshed : nil
       }
-      if wasTaken { self.broadcast.publish(.refreshed) }
       if let problem { self.broadcast.publish(.storeFailed(problem)) }
       self.saveLater()
     }.value
@@ -171,14 +175,18 @@ extension TokenCoordinator {
     let wasAsked = tally.tellsOfRequest(endingIn: cause)
     if !wasAsked, (cause as? NetworkError)?.code == .clientShutDown {
       // No token was asked for, so a client that was not shut down may do so at once.
-      let outcome = complete { state, _ in state.abandon(refresh, AbandonedRefresh(failure: failure)) }
-      return tell(outcome, cause)
+      return complete { state, _ in
+        state.abandon(refresh, AbandonedRefresh(failure: failure))
+      } telling: {
+        event(of: $0, cause)
+      }
     }
     guard RefreshFailure.isTerminal(cause, isPrecaution: refresh.isPrecaution) else {
-      let outcome = complete { state, _ in
+      return complete { state, _ in
         state.complete(refresh, failing: failure, isTerminal: false, wasAsked: wasAsked)
+      } telling: {
+        event(of: $0, cause)
       }
-      return tell(outcome, cause)
     }
     _ = try? await queue.enqueue {
       @Sendable func isRefused() -> Bool { self.update { state, _ in state.isSignedOut(ifRefused: refresh) } }
@@ -187,11 +195,12 @@ extension TokenCoordinator {
       let removal = await self.remove(while: isRefused)
       let endsSession = removal.endsSession
       let problem = removal.problem
-      let outcome = self.complete { state, _ in
+      self.complete { state, _ in
         if endsSession { state.endSave(of: nil, isPending: false, succeeded: problem == nil) }
         return state.complete(refresh, failing: failure, isTerminal: endsSession, wasAsked: wasAsked)
+      } telling: {
+        self.event(of: $0, cause)
       }
-      self.tell(outcome, cause)
       if let problem { self.broadcast.publish(.storeFailed(problem)) }
       self.saveLater()
     }.value
@@ -208,14 +217,14 @@ extension TokenCoordinator {
     return failure
   }
 
-  /// Tells subscribers how a refresh failed.
-  private func tell(_ outcome: TokenState.RefreshOutcome, _ cause: any Error) {
+  /// Returns what subscribers are told of a refresh that failed; `nil` if there is nothing to tell.
+  private func event(of outcome: TokenState.RefreshOutcome, _ cause: any Error) -> TokenEvent? {
     switch outcome {
     // Where no user has signed in there is nothing to refresh, and the callers' error says so.
-    case .fail where (cause as? NetworkError)?.code == .notSignedIn: break
-    case .fail: broadcast.publish(.refreshFailed(cause))
-    case .signOut: broadcast.publish(.signedOut(.refused(cause)))
-    case .use, .ignore: break
+    case .fail where (cause as? NetworkError)?.code == .notSignedIn: nil
+    case .fail: .refreshFailed(cause)
+    case .signOut: .signedOut(.refused(cause))
+    case .use, .ignore: nil
     }
   }
 }

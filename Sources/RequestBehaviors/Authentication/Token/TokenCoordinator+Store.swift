@@ -32,8 +32,9 @@ extension TokenCoordinator {
         }
         return .use(issued)
       }
+    } telling: { _ in
+      event
     }
-    if let event { broadcast.publish(event) }
   }
 
   /// Reads the store as ``readAgain()``.
@@ -197,9 +198,10 @@ extension TokenCoordinator {
       saving = self.enqueueSave(state.token, &state)
       guard !isReplacing, let issued = state.unexpired(now: now) else { return .signOut(NetworkError.signedOut()) }
       return .use(issued)
+    } telling: { _ in
+      isVoid ? nil : .signedIn
     }
     if isVoid { throw NetworkError.signInOvertaken() }
-    broadcast.publish(.signedIn)
     // Before this returns, the former user's requests must have left, and the clients must know of the change.
     await handOvers.wait()
     await scopes.wait()
@@ -230,9 +232,10 @@ extension TokenCoordinator {
       state.signOutAsRequested()
       removal = self.enqueueSave(nil, &state, noteNews: noteNews)
       return .signOut(NetworkError.signedOut())
+    } telling: { _ in
+      wasSignedIn ? .signedOut(.requested) : nil
     }
     // Before this returns, the user's requests must have left, and the clients must know of the sign-out.
-    if wasSignedIn { broadcast.publish(.signedOut(.requested)) }
     await handOvers.wait()
     await scopes.wait()
     try await removal?.value
@@ -256,8 +259,9 @@ extension TokenCoordinator {
         guard isSignedOut else { return .ignore }
         state.signOut()
         return .signOut(NetworkError.signedOut())
+      } telling: { _ in
+        isSignedOut ? .signedOut(.refused(error)) : nil
       }
-      if isSignedOut { self.broadcast.publish(.signedOut(.refused(error))) }
       if let problem { self.broadcast.publish(.storeFailed(problem)) }
       self.saveLater()
     }

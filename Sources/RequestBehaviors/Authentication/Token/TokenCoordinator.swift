@@ -169,8 +169,11 @@ final class TokenCoordinator: Sendable {
   private func makeTimer(_ refresh: TokenState.Refresh, clock: RequestClock, limit: Duration) -> Task<Void, Never> {
     Task {
       guard (try? await clock.sleep(for: limit)) != nil else { return }
-      let outcome = self.complete(isCancelling: true) { state, _ in state.timeOut(on: refresh) }
-      if case .fail(let error) = outcome { self.broadcast.publish(.refreshFailed(error)) }
+      self.complete(isCancelling: true) { state, _ in
+        state.timeOut(on: refresh)
+      } telling: {
+        $0.error.map { .refreshFailed($0) }
+      }
     }
   }
 
@@ -181,11 +184,11 @@ final class TokenCoordinator: Sendable {
   /// - Parameters:
   ///   - isCancelling: Whether to cancel the task of a refresh that this ends.
   ///   - change: Changes the state; called under the lock.
-  /// - Returns: The outcome that the closure returned.
-  @discardableResult
+  ///   - event: Returns the event that tells of the outcome; called after the change, under the lock too.
   func complete(
-    isCancelling: Bool = false, _ change: (inout TokenState, RequestClock) -> TokenState.RefreshOutcome
-  ) -> TokenState.RefreshOutcome {
+    isCancelling: Bool = false, _ change: (inout TokenState, RequestClock) -> TokenState.RefreshOutcome,
+    telling event: (TokenState.RefreshOutcome) -> TokenEvent? = { _ in nil }
+  ) {
     var released: [UInt64: (isRefused: Bool, waiter: Waiter<IssuedToken?>)] = [:]
     var endedRun: Task<Void, Never>?
     var endedTimer: Task<Void, Never>?
@@ -200,6 +203,8 @@ final class TokenCoordinator: Sendable {
       let hasLeft = !state.token.hasToken && (state.token.account == nil || state.token.userChanges != changes)
       if let scope, state.token.scope != scope || hasLeft { scopes.end(scope, handingOver: handOvers) }
       if state.token.isLoaded { scopes.release() }
+      // Under the lock too, so that the last event that a subscriber gets tells of the last change.
+      if let event = event(outcome) { broadcast.publish(event) }
       guard !outcome.isIgnored else { return outcome }
       swap(&released, &state.waiters)
       swap(&endedTimer, &state.timer)
@@ -215,7 +220,6 @@ final class TokenCoordinator: Sendable {
       let issued = entry.isRefused ? nil : spare
       entry.waiter.settle(issued.map { .success($0) } ?? outcome.result)
     }
-    return outcome
   }
 
   // MARK: - Saving again
@@ -255,6 +259,9 @@ extension TokenCoordinator.Need {
 
 extension TokenState.RefreshOutcome {
   fileprivate var isIgnored: Bool { if case .ignore = self { true } else { false } }
+
+  /// The error of a refresh that failed for now; `nil` for another outcome.
+  fileprivate var error: (any Error)? { if case .fail(let error) = self { error } else { nil } }
 
   fileprivate var result: Result<IssuedToken?, any Error> {
     switch self {

@@ -8,6 +8,9 @@
 ///
 /// Every ``TokenSession/events`` is a separate subscriber that gets all events; iterate it once. The sequence ends when
 /// its task is cancelled, or when no session over the store is left.
+///
+/// Events come in the order of the changes that they tell of. Each is there before the requests that wait for a token
+/// learn of its change.
 public struct TokenEvents: AsyncSequence, Sendable {
   /// The type of an event.
   public typealias Element = TokenEvent

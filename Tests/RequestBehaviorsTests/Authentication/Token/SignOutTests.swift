@@ -178,6 +178,33 @@ import Testing
     }
   }
 
+  @Test func `an event is there before the requests that wait hear of its change`() async throws {
+    let (server, gate, clock) = (server, TestGate(), ManualClock())
+    server.tokenGate.value = gate
+    let (subscribed, late) = (Box<TokenSession?>(nil), Box<TokenEvents?>(nil))
+    // The timer of the wait ends with the refresh, before the requests go on.
+    let observed = RequestClock(
+      now: clock.requestClock.now, date: clock.requestClock.date,
+      sleep: { duration in
+        try await withTaskCancellationHandler {
+          try await clock.requestClock.sleep(for: duration)
+        } onCancel: {
+          late.value = subscribed.value?.events
+        }
+      })
+    let session = TokenSession(source: .refreshToken(.test), clock: observed)
+    try await session.signIn(AccessToken("alice", refreshToken: "r0"))
+    let events = session.events
+    subscribed.value = session
+    let task = Task { try await client(session).send(.get("a")) }
+    await gate.waitForArrivals(1)
+    await clock.waitForSleepers(1)
+    gate.open()
+    try await task.value
+    #expect(await events.namesSoFar() == ["refreshed"])
+    #expect(try await #require(late.value).namesSoFar() == [])
+  }
+
   @Test func `without a token and a way to get one the request is not sent`() async throws {
     let error = try await error(client(session()))
     #expect(error.code == .notSignedIn)
