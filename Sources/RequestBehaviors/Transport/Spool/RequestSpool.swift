@@ -65,7 +65,7 @@ struct RequestSpool: Sendable {
     return (.file(try await writing { try await writer.finish(appending: pending) }, length: count), count)
   }
 
-  /// Does work on the file; an error of it is none of the stream.
+  /// Does work on the file; its error is told from an error of the stream.
   private func writing<Result>(_ work: () async throws -> Result) async throws -> Result {
     do {
       return try await work()
