@@ -9,8 +9,8 @@ public import RequestBehaviors
 ///
 /// The table `access_token` is created when a token is first saved. The file holds the token unencrypted. A token that
 /// is replaced or removed is overwritten in the file. When it is removed, the `-wal`, which may hold it too, is
-/// emptied. Saving or reading a token takes the permissions of all but the file's owner from the file, its `-wal` and
-/// its `-shm`.
+/// emptied, or by a later write if open reads or a full disk prevent it. Saving or reading a token takes the
+/// permissions of all but the file's owner from the file, its `-wal` and its `-shm`.
 ///
 /// Several processes may use one file, but only one at a time refreshes the token of a name. The table
 /// `access_token_refresh` names that process for 30 seconds, which it renews. On Linux and macOS the others notice at
