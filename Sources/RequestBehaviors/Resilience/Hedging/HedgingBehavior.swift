@@ -21,7 +21,7 @@
 ///
 /// The first acceptable response wins. The behavior cancels the other send and waits for it to end. If neither response
 /// is acceptable, the outcome of the first send is the outcome, unless it is a 401 or a 409 that the second send may
-/// have caused, and the second send failed with a transient error.
+/// have caused, and the second send got another status or failed with a transient error.
 ///
 /// The first send runs on the caller's thread until it first waits. If it computes for longer than the delay, the
 /// second send begins only then.
@@ -165,14 +165,14 @@ public struct HedgingBehavior: UniqueBehavior {
 extension Result where Success == NetworkResponse, Failure == any Error {
   fileprivate var isAcceptable: Bool { response?.isAcceptable == true }
 
-  /// Whether another send of the request, which failed with a transient error, may have led to this response.
+  /// Whether another send of the request, whose outcome tells more, may have led to this response.
   ///
   /// It may have used the call's turn to refresh a token (401), or be under way with the same idempotency key (409).
   fileprivate func mayBeCaused(by other: AttemptOutcome) -> Bool {
     guard let response, response.statusCode == 401 || response.statusCode == 409 && response.request.hasIdempotencyKey
     else { return false }
     switch other {
-    case .success(let response): return StatusCodes.transient.contains(response.statusCode)
+    case .success(let other): return other.statusCode != response.statusCode
     case .failure(let error as NetworkError): return error.isTransient && !error.isRefusedLocally
     case .failure: return false
     }

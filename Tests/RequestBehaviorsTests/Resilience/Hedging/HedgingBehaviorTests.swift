@@ -177,6 +177,25 @@ import Testing
     #expect(response.statusCode == 201)
   }
 
+  @Test func `the response to the second send is the outcome if that took the turn to refresh the token`() async throws
+  {
+    let session = TokenSession(source: .closure { _ in AccessToken("new") })
+    try await session.signIn(AccessToken("old", refreshToken: "more"))
+    // The first send and the second, with the old token; the second once more.
+    let transport = sends((.seconds(3), 401), (.seconds(1), 401), (.seconds(3), 404))
+    let client = client(transport, .hedging(after: .seconds(1), budget: .unlimited), .tokenAuth(session))
+    let error = await #expect(throws: NetworkError.self) { try await clock.run { try await client.send(.get("x")) } }
+    #expect(error?.statusCode == 404)
+  }
+
+  @Test func `the response to the second send is the outcome if that had the key in use`() async throws {
+    let transport = sends((.seconds(3), 409), (.seconds(1), 402))
+    let post = Request<Void>.post("x").with(\.idempotencyKey, .generated)
+    let client = hedged(transport)
+    let error = await #expect(throws: NetworkError.self) { try await clock.run { try await client.send(post) } }
+    #expect(error?.statusCode == 402)
+  }
+
   @Test func `retries and second sends draw from the same budget`() async throws {
     let budget = RetryBudget(ratio: 0.5, reserve: 0)
     for _ in 0..<2 { budget.noteCall(to: Origin(baseURL), at: .zero) }
