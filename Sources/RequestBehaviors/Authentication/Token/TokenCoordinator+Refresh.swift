@@ -181,7 +181,9 @@ extension TokenCoordinator {
         event(of: $0, cause)
       }
     }
-    guard RefreshFailure.isTerminal(cause, isPrecaution: refresh.isPrecaution) else {
+    // The refresh may be that of a newer token than it began with.
+    let isPrecaution = update { state, _ in state.refresh?.isPrecaution ?? false }
+    guard RefreshFailure.isTerminal(cause, isPrecaution: isPrecaution) else {
       return complete { state, _ in
         state.complete(refresh, failing: failure, isTerminal: false, wasAsked: wasAsked)
       } telling: {

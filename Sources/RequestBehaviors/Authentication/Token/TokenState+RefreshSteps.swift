@@ -30,12 +30,13 @@ extension TokenState {
   mutating func begin(_ refresh: Refresh, now: Duration) -> RefreshAction {
     guard isUnderWay(refresh.id) else { return .end }
     if refresh.version != version {
-      // The store had a newer token, which no server has refused yet.
+      // The store had a newer token, which no server has refused yet, and which may have to be refreshed too.
       let wasOverdue = isOverdue
       endRefresh()
       if let issued = usable(now: now) { return .use(issued) }
       self.refresh = Refresh(
-        id: refresh.id, version: version, generation: refresh.generation, isPrecaution: refresh.isPrecaution)
+        id: refresh.id, version: version, generation: refresh.generation,
+        isPrecaution: unexpired(now: now) != nil)
       isOverdue = wasOverdue
     }
     isAlone = true

@@ -48,6 +48,25 @@ import Testing
     #expect(place.value?.value == "t2")
   }
 
+  @Test func `a token of another process that cannot be refreshed is used until it has expired`() async throws {
+    try await signIn()
+    let app = process()
+    try await app.client.send(.get("a"))
+    fixture.clock.advance(by: .seconds(3_600))
+    // The leeway is 60 seconds.
+    let date = fixture.clock.date.addingTimeInterval(30)
+    var other = try #require(place.value)
+    (other.value, other.expiresAt, other.refreshToken) = ("t1", date, nil)
+    place.value = other
+    server.state.update { $0.valid = "t1" }
+    try await app.client.send(.get("b"))
+    #expect(fixture.sentTokens == ["Bearer t0", "Bearer t1"])
+    #expect(try await app.session.isSignedIn())
+    fixture.clock.advance(by: .seconds(30))
+    await #expect(throws: NetworkError.self) { try await app.client.send(.get("c")) }
+    #expect(try await app.session.isSignedIn() == false)
+  }
+
   @Test func `a refresh that another process has overtaken is not sent`() async throws {
     try await signIn()
     let gate = gate
