@@ -182,7 +182,9 @@ extension TokenCoordinator {
       }
     }
     // The refresh may be that of a newer token than it began with.
-    let isPrecaution = update { state, _ in state.refresh?.isPrecaution ?? false }
+    let isPrecaution = update { state, _ in
+      state.isUnderWay(refresh.id) ? state.refresh?.isPrecaution ?? false : refresh.isPrecaution
+    }
     guard RefreshFailure.isTerminal(cause, isPrecaution: isPrecaution) else {
       return complete { state, _ in
         state.complete(refresh, failing: failure, isTerminal: false, wasAsked: wasAsked)
