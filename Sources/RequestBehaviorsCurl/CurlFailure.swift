@@ -98,7 +98,7 @@
     /// Unlike a handshake that the server refuses by an alert, it may succeed later.
     private var breaksOffHandshake: Bool {
       let text = text.lowercased()
-      // "error:00000000" is the error that OpenSSL does not have, as libcurl 8.12 writes it.
+      // OpenSSL has no error when the connection ends, so libcurl 8.12 writes the number 0.
       let ends = ["connection reset", "ssl_error_syscall", "unexpected eof", "error:00000000"]
       return ends.contains { text.contains($0) }
     }

@@ -44,7 +44,7 @@
       if descriptors[ports]?.isEmpty == true { descriptors[ports] = nil }
     }
 
-    /// Stores the number of the last stream that the server processes, if it is certain whose connection it is.
+    /// Stores the number of the last stream that the server processes, if it is certain which connection it belongs to.
     ///
     /// - Parameters:
     ///   - last: The number.

@@ -132,7 +132,7 @@ package struct TransportFailure {
       ("http2 framing", .connectionLost), ("http/2 framing", .connectionLost), ("http/2 stream", .connectionLost),
       // The server ended the connection within the handshake, so nothing was sent.
       ("ssl_connect: connection reset", .cannotConnect), ("ssl_connect: ssl_error_syscall", .cannotConnect),
-      // libcurl 8.12 writes the error that OpenSSL does not have.
+      // OpenSSL has no error for it, so libcurl 8.12 writes the number 0.
       ("tls connect error: error:00000000", .cannotConnect),
       ("remaining to read", .truncatedBody), ("outstanding read data", .truncatedBody),
       ("end of response with", .truncatedBody),

@@ -70,10 +70,10 @@ package struct RandomSource: RandomNumberGenerator {
     return Double.random(in: 0...1, using: &source)
   }
 
-  /// Returns a name that nothing else has, such as that of a temporary file.
+  /// Returns a unique name, such as that of a temporary file.
   ///
-  /// It is of the system's generator in a simulation too, whose runs of one seed would share their files. Foundation's
-  /// UUIDs come from a file on Linux: in a process that has no descriptor left they are all the same.
+  /// It comes from the system's generator, in a simulation too: runs of one seed would share their files otherwise.
+  /// Foundation's UUIDs are all the same on Linux in a process that has no descriptor left.
   ///
   /// - Returns: The name, of letters and digits.
   package static func uniqueName() -> String {

@@ -25,7 +25,7 @@ struct OpenCacheFile: Sendable {
   static func open(_ path: String, bodies: CacheBodies, configuration: SQLiteConfiguration) throws -> OpenCacheFile {
     do {
       return try openExisting(path, bodies: bodies, configuration: configuration)
-    } catch  where isUnusable(error) {
+    } catch let error where isUnusable(error) {
       guard wasCache(path, bodies) else {
         let (code, reason) = (error as? SQLiteError).map { ($0.code, $0.message) } ?? (.corrupt, "\(error)")
         throw SQLiteError(
@@ -47,9 +47,9 @@ struct OpenCacheFile: Sendable {
   /// The code of a cache that a newer version of this library made.
   private static let newer = SQLiteError.Code(rawValue: -1)
 
-  /// Whether an error tells of a damaged file.
+  /// Whether an error is a sign of a damaged file.
   ///
-  /// A value of a kind that a cache never writes is a sign of it, and so is a sum that is no number.
+  /// A cache never writes a value of a wrong kind, and its writes never break a constraint.
   static func isOfDamage(_ error: any Error) -> Bool {
     guard let error = error as? SQLiteError else { return error is DecodingError }
     return [.corrupt, .notADatabase, .constraint].contains(error.code)

@@ -163,7 +163,7 @@ extension SQLiteCacheStore {
     if !file.isInPlace { file = try reopen(file) }
     do {
       return try await work(file)
-    } catch  where OpenCacheFile.isOfDamage(error) {
+    } catch let error where OpenCacheFile.isOfDamage(error) {
       return try await work(try replace(file))
     }
   }

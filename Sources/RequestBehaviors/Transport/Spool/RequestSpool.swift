@@ -71,7 +71,8 @@ struct RequestSpool: Sendable {
       return try await work()
     } catch {
       throw NetworkError(
-        .bodyUnreadable, "the body stream could not be kept in \(settings.directory.path); is the disk full?",
+        .bodyUnreadable,
+        "the body stream could not be kept in \(settings.directory.path): \(error.localizedDescription)",
         underlyingError: error)
     }
   }

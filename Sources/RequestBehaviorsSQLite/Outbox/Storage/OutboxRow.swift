@@ -66,7 +66,7 @@ struct OutboxRow: Sendable {
     failure = OutboxRow.failure(try row[19])
   }
 
-  /// Returns a time with which one can reckon: a damaged file may hold any number.
+  /// Limits a time, because a damaged file may hold any number.
   static func time(_ stored: Int64) -> Int64 { min(max(stored, -Date.outboxLimit), Date.outboxLimit) }
 
   private static func count(_ stored: Int) -> Int { min(max(stored, 0), 1_000_000) }
