@@ -13,19 +13,24 @@
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
   ) -> Int {
     let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-    guard let transfer = transfer(of: context), transfer.didReceiveHeader(line) else { return 0 }
-    return line.count
+    guard let transfer = transfer(of: context) else { return 0 }
+    if transfer.didReceiveHeader(line) { return line.count }
+    transfer.handle.abandon()
+    return 0
   }
 
   func curlDidReceiveBody(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
   ) -> Int {
     let part = UnsafeRawBufferPointer(start: bytes, count: size * count)
-    switch transfer(of: context)?.didReceiveBody(part) {
+    let transfer = transfer(of: context)
+    switch transfer?.didReceiveBody(part) {
     case .taken: return part.count
     case .later: return Int(CURL_WRITEFUNC_PAUSE)
-    // Any other number than the number of bytes ends the transfer. For an empty part that is 1.
-    case .refused, nil: return part.isEmpty ? 1 : 0
+    case .refused, nil:
+      transfer?.handle.abandon()
+      // Any other number than the number of bytes ends the transfer. For an empty part that is 1.
+      return part.isEmpty ? 1 : 0
     }
   }
 
@@ -33,11 +38,14 @@
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
   ) -> Int {
     let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
-    switch transfer(of: context)?.needsBody(buffer) {
+    let transfer = transfer(of: context)
+    switch transfer?.needsBody(buffer) {
     case .bytes(let count): return count
     case .end: return 0
     case .notYet: return Int(CURL_READFUNC_PAUSE)
-    case .failed, nil: return Int(CURL_READFUNC_ABORT)
+    case .failed, nil:
+      transfer?.handle.abandon()
+      return Int(CURL_READFUNC_ABORT)
     }
   }
 

@@ -28,6 +28,8 @@
     var isSecure = false
     /// Whether the request must use a new connection.
     var isFresh = false
+    /// Whether the connection of the request is not kept.
+    var isLast = false
     var url = ""
     var shape = Shape.noBody
     var method: String?
@@ -159,8 +161,21 @@
       settings.isFresh = true
     }
 
+    /// Lets the server hear of a request that ends too early.
+    ///
+    /// Its connection is closed where libcurl would keep it without a word to the server, unless other requests use it:
+    /// then the reset goes out with what they send or receive.
+    func abandon() {
+      guard settings.usesHTTP2, !CurlLibrary.sendsResetsAtOnce, !keepsNoConnection else { return }
+      settings.isLast = rb_curl_set_number(easy, CURLOPT_FORBID_REUSE, 1) == CURLE_OK
+    }
+
     /// Removes the request's bytes and fields from the handle.
     func clearRequest() {
+      if settings.isLast {
+        _ = rb_curl_set_number(easy, CURLOPT_FORBID_REUSE, 0)
+        settings.isLast = false
+      }
       if settings.isFresh {
         _ = rb_curl_set_number(easy, CURLOPT_FRESH_CONNECT, 0)
         settings.isFresh = false

@@ -176,10 +176,15 @@
       // is used until it is two seconds old. 0 means no limit, in later versions for idle connections too.
       try set(CURLOPT_MAXAGE_CONN, max(idle - 1, 1), name: "MAXAGE_CONN")
       try set(CURLOPT_MAXLIFETIME_CONN, age.map { max($0 - 1, 1) } ?? 0, name: "MAXLIFETIME_CONN")
-      if min(idle, age ?? idle) < 2 { try set(CURLOPT_FORBID_REUSE, 1, name: "FORBID_REUSE") }
+      if keepsNoConnection { try set(CURLOPT_FORBID_REUSE, 1, name: "FORBID_REUSE") }
       try set(CURLOPT_DNS_CACHE_TIMEOUT, configuration.nameLifetime.wholeSeconds, name: "DNS_CACHE_TIMEOUT")
     }
 
+    /// Whether each request has a connection of its own, because libcurl would keep one for too long.
+    var keepsNoConnection: Bool {
+      let idle = configuration.idleConnectionLifetime.wholeSeconds
+      return min(idle, configuration.connectionLifetime?.wholeSeconds ?? idle) < 2
+    }
   }
 
   extension Duration {

@@ -27,6 +27,12 @@
     /// Without `Content-Length` such a body would pass as complete.
     package static let canMultiplex = facts.pointee.version_num >= 0x08_01_00
 
+    /// Whether a server hears at once of a request over HTTP/2 that was cancelled.
+    ///
+    /// 7.88 and 8.12 keep the reset of a stream until the connection has something else to send, which may be never.
+    /// 8.16 sends it.
+    package static let sendsResetsAtOnce = facts.pointee.version_num >= 0x08_10_00
+
     /// Whether a handle may serve one transfer after the other.
     ///
     /// From 7.83 to 7.88, a response whose first header line begins with a space makes the library write to memory that

@@ -133,6 +133,7 @@
         transfer.upload?.cancel()
         return
       }
+      transfer.handle.abandon()
       remove(transfer)
       handles.put(transfer.handle)
     }

@@ -3,6 +3,7 @@
   import RequestBehaviors
   import RequestBehaviorsCurl
   import RequestBehaviorsTesting
+  import TestSupport
   import Testing
 
   /// What needs a server with TLS.
@@ -262,10 +263,39 @@
       for stream in streams.reversed() { #expect(try await stream.collect(upTo: 4 << 20).count == 4 << 20) }
     }
 
-    @Test func `a stream that is dropped leaves the connection to the others`() async throws {
+    @Test func `a stream that is dropped leaves the connection to the others, where the server hears of it at once`()
+      async throws
+    {
       for _ in 1...20 { _ = try await transport.stream(request(path: "large")) }
       let response = try await transport.send(request())
-      #expect(response.timings.connection?.isReused == true)
+      #expect(response.timings.connection?.isReused == CurlLibrary.sendsResetsAtOnce)
+    }
+
+    @Test func `the server hears of a response that is too long`() async throws {
+      let back = try LoopbackServer { _ in .text("12345").fault(.stall, at: .body(after: 4)) }
+      let url = try server.url(.secure, path: "gate/\(back.port)/")
+      var options = RequestOptions()
+      options.bodyLimit = 3
+      let error = await #expect(throws: NetworkError.self) {
+        try await transport.send(NetworkRequest(url: url, options: options))
+      }
+      #expect(error?.code == .bodyTooLarge)
+      // The connections of nginx to the server end with their streams.
+      await back.waitForConnections(atMost: 0)
+    }
+
+    @Test func `the server hears of a body that breaks off`() async throws {
+      let back = try LoopbackServer { _ in .text("").fault(.stall, at: .head(after: 0)) }
+      let url = try server.url(.secure, path: "gate/\(back.port)/")
+      let (bytes, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
+      continuation.yield(Data("abc".utf8))
+      let body = RequestBody.stream(length: 100) { ByteStream(bytes) }
+      let task = Task { try await transport.send(NetworkRequest(.post, url: url, body: body)) }
+      #expect(try await eventually { back.connectionCount == 1 })
+      continuation.finish(throwing: CocoaError(.fileReadUnknown))
+      let error = await #expect(throws: NetworkError.self) { try await task.value }
+      #expect(error?.code == .bodyUnreadable)
+      await back.waitForConnections(atMost: 0)
     }
 
     @Test func `cleartext stays at HTTP/1.1`() async throws {

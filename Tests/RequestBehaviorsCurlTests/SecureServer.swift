@@ -159,6 +159,16 @@
           proxy_http_version 1.1;
           proxy_request_buffering off;
         }
+        location ~ ^/gate/(?<port>[0-9]+)/ {
+          proxy_pass http://127.0.0.1:$port$gated;
+          proxy_http_version 1.1;
+          proxy_set_header Connection "";
+          proxy_buffering off;
+          proxy_buffer_size 256k;
+          proxy_buffers 4 256k;
+          proxy_busy_buffers_size 512k;
+          proxy_request_buffering off;
+        }
         location = /large { alias \(directory)/large; }
         """
       return """
@@ -168,6 +178,10 @@
         events { worker_connections 1024; }
         http {
           access_log off;
+          map $request_uri $gated { "~^/gate/[0-9]+(?<rest>/.*)$" $rest; }
+          merge_slashes off;
+          ignore_invalid_headers off;
+          large_client_header_buffers 8 1m;
           ssl_session_cache shared:sessions:1m;
           client_max_body_size 0;
           client_body_temp_path \(directory)/body;
