@@ -235,6 +235,20 @@ import Testing
     }
   }
 
+  @Test(arguments: ["key", "operation", "origin", "created_at", "sends"])
+  func `an entry with a value of a wrong kind is an error that names both`(column: String) async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox()
+    try await outbox.enqueue(Ping(number: 1, expires: world.clock.date.addingTimeInterval(3_600)))
+    try await world.store.write { db in
+      try db.execute("UPDATE outbox_entry SET \(sql: SQL(verbatim: column)) = x'FF'")
+    }
+    let error = await #expect(throws: SQLiteError.self) { try await outbox.drain() }
+    #expect(error?.code == .mismatch)
+    #expect(error?.message.contains("entry 1: the column \"\(column)\" holds BLOB") == true)
+    #expect(world.sent.isEmpty)
+  }
+
   @Test func `an entry in a file that was removed is not acknowledged`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox()

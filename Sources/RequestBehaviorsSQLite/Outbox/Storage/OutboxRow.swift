@@ -39,7 +39,19 @@ struct OutboxRow: Sendable {
     created_at, sends, failures, crashes, refused_since, failure
     """
 
+  /// Reads an entry.
+  ///
+  /// - Throws: ``SQLiteError`` that names the entry and the column, if the file is damaged.
   init(_ row: SQLiteRow) throws {
+    do {
+      try self.init(reading: row)
+    } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context) {
+      let number = (try? row[0] as Int64).map { "\($0)" } ?? "without a number"
+      throw SQLiteError(.mismatch, "the outbox cannot read its entry \(number): \(context.debugDescription)")
+    }
+  }
+
+  private init(reading row: SQLiteRow) throws {
     seq = try row[0]
     let text: String = try row[1]
     guard let id = UUID(uuidString: text) else {
