@@ -116,15 +116,17 @@ public final class Outbox: Sendable {
   /// sends, it waits for that one. After ``suspend()`` it returns at once.
   ///
   /// - Parameter limit: The longest time to take; the requests under way then go on if ``start()`` was called, and are
-  ///   cancelled otherwise. Within it, a bad network is tried again. By default there is no such time, and it returns
-  ///   as soon as the server cannot be reached.
+  ///   cancelled otherwise. Within it, a bad network is tried again, and so is an entry whose wait ends within it
+  ///   (``OutboxSummary/nextAttempt``). By default there is no such time, and it returns as soon as the server cannot
+  ///   be reached or only such entries are left.
   /// - Returns: The numbers of entries that are left.
   /// - Throws: `NetworkError` of code `clientShutDown`, ``SQLiteError``, or `CancellationError`.
   @discardableResult
   public func drain(for limit: Duration? = nil) async throws -> OutboxSummary {
     let drainer = drainer
     if let limit {
-      let work = Task { try await drainer.drain(outlastingPauses: true) }
+      let end = core.clock.now() + limit
+      let work = Task { try await drainer.drain(until: end) }
       let timer = core.clock.schedule(after: limit) { work.cancel() }
       defer { timer.cancel() }
       do {
@@ -137,7 +139,7 @@ public final class Outbox: Sendable {
         await drainer.cancelUnlessStarted()
       }
     } else {
-      try await drainer.drain(outlastingPauses: false)
+      try await drainer.drain(until: nil)
     }
     let core = core
     return try await core.store.read { try core.summary(in: $0) }

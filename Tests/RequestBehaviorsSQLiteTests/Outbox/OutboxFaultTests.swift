@@ -146,6 +146,38 @@ import Testing
     #expect(begun.arrivalCount == 3)
   }
 
+  @Test func `a drain with a limit waits for an entry whose rest ends within it`() async throws {
+    let count = Shared(0)
+    let world = try OutboxWorld { request in
+      // A server that is busy once, and a response that is lost once.
+      switch count.next() {
+      case 1: return (503, "")
+      case 2: throw NetworkError(.connectionLost, "a test", request: request)
+      default: return (200, #"{"id": 7}"#)
+      }
+    }
+    let outbox = try await world.outbox()
+    try await outbox.enqueue(Ping(number: 1))
+    let isOver = Shared(false)
+    let drain = Task {
+      defer { isOver.value = true }
+      return try await outbox.drain(for: .seconds(3_600))
+    }
+    await world.letTimePass(besides: 1) { isOver.value }
+    #expect(try await drain.value.isEmpty)
+    #expect(count.value == 3)
+  }
+
+  @Test func `a drain does not wait for an entry whose rest outlasts its limit`() async throws {
+    let world = try OutboxWorld { _ in (503, "") }
+    let backoff = Backoff(base: .seconds(60), cap: .seconds(60), jitter: .none)
+    let outbox = try await world.outbox(OutboxConfiguration(backoff: backoff))
+    try await outbox.enqueue(Ping(number: 1))
+    #expect(try await outbox.drain(for: .seconds(59)).waiting == 1)
+    #expect(try await outbox.drain(for: .seconds(59)).waiting == 1)
+    #expect(world.sent.count == 1)
+  }
+
   @Test func `one can look inside, change one, drop one and stop at the first failure`() async throws {
     let world = try OutboxWorld { _ in (422, "") }
     let outbox = try await world.outbox()

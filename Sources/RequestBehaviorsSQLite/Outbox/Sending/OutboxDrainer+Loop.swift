@@ -177,13 +177,15 @@ extension OutboxDrainer {
     guard isIdle, !drains.isEmpty else { return }
     let (present, ready) = (core.present, ready(of: core.present))
     // The entries of owners without a token wait for the end of a pause, as all do without a network.
-    let isReady = try await hasDueEntry(of: ready)
-    var isDue = isReady
-    if !isReady, ready.count < present.count { isDue = try await hasDueEntry(of: present) }
+    let readyWait = try await timeToNextEntry(of: ready)
+    let wait = try await ready.count < present.count ? timeToNextEntry(of: present) : readyWait
+    let isReady = readyWait.map { $0 <= .zero } ?? false
     let isSentByOthers = try await canSend ? false : core.isSending()
+    let now = core.clock.now()
     let done = drains.filter { _, drain in
-      guard isDue || isSentByOthers else { return true }
-      return (isPaused || !isReady) && canSend && !drain.outlastsPauses
+      // A call with a limit also waits for an entry that rests, because the server or the network failed just now.
+      guard isSentByOthers || wait.map({ $0 <= (drain.end ?? now) - now }) == true else { return true }
+      return (isPaused || !isReady) && canSend && drain.end == nil
     }
     state.withLock { state in for id in done.keys { state.drains[id] = nil } }
     for drain in done.values { drain.waiter.settle(.success(())) }
@@ -196,9 +198,9 @@ extension OutboxDrainer {
     }
   }
 
-  /// Returns whether an entry of an owner is due.
-  private func hasDueEntry(of owners: Set<String?>) async throws -> Bool {
-    try await nextTime(of: owners).map { $0 <= core.now } ?? false
+  /// Returns the time until the next entry of an owner is due, which may have passed; nil if none waits.
+  private func timeToNextEntry(of owners: Set<String?>) async throws -> Duration? {
+    try await nextTime(of: owners).map { .milliseconds($0 - core.now) }
   }
 
   private var pollInterval: Duration { max(core.settings.pollInterval, .milliseconds(1)) }

@@ -53,8 +53,10 @@ final class OutboxDrainer: Sendable {
   /// A call of `drain`.
   struct Drain {
     let waiter: Waiter<Void>
-    /// Whether the call waits for the end of a pause, because its own time is limited.
-    let outlastsPauses: Bool
+    /// The time on the monotonic clock at which the call ends in any case; nil for a call without a limit.
+    ///
+    /// Until then the call waits for the end of a pause, and for entries that rest.
+    let end: Duration?
   }
 
   let core: OutboxCore
@@ -100,14 +102,14 @@ final class OutboxDrainer: Sendable {
     cancel()
   }
 
-  /// Sends what is due, until nothing more can be sent.
-  func drain(outlastingPauses: Bool) async throws {
+  /// Sends what is due, or becomes due before a time on the monotonic clock, until nothing more can be sent.
+  func drain(until end: Duration?) async throws {
     let waiter = Waiter<Void>()
     let begun = try state.withLock { state -> (id: Int, hasEndedPause: Bool)? in
       if state.isEnded { throw state.endError ?? NetworkError.clientShutDown() }
       guard !state.isSuspended else { return nil }
       state.lastDrain += 1
-      state.drains[state.lastDrain] = Drain(waiter: waiter, outlastsPauses: outlastingPauses)
+      state.drains[state.lastDrain] = Drain(waiter: waiter, end: end)
       return (state.lastDrain, state.forgetPauses())
     }
     guard let (id, hasEndedPause) = begun else { return }
