@@ -64,6 +64,29 @@ import Testing
     #expect(server.ranges == ["all -", "all -"])
   }
 
+  /// A signature that differs at each send, of an owner who may be known.
+  private struct Signature: CredentialBehavior {
+    let order = BehaviorOrder.signing
+    let credential = "signature"
+    let owner: String?
+
+    func scope(for request: NetworkRequest) -> String? { owner }
+
+    func modify(_ request: inout NetworkRequest) {
+      request.headers.set("X-Signature", UUID().uuidString, sensitive: origins)
+    }
+  }
+
+  @Test(arguments: [nil, "signer"]) func `a download tells that it could not go on after an interruption`(
+    owner: String?
+  ) async throws {
+    let events = try await server.client([Signature(owner: owner)])
+      .download(.get("file"), to: server.destination).request.call.events
+    #expect(events.contains { $0.message.contains("owner of the response is not known") } == (owner == nil))
+    try await breakOff([Signature(owner: owner)])
+    #expect(try server.names.contains("file.bin.partial") == (owner != nil))
+  }
+
   @Test func `a credential that a redirect drops leaves the file one to go on with`() async throws {
     server.replies.value = [(302, ["Location": "https://cdn.example.net/file"], "")]
     try await breakOff([.bearer("alice-secret")])

@@ -39,9 +39,12 @@ struct DownloadBehavior: ResumingBehavior {
       response = try await next(request)
       step = DownloadHeadDecision(after: nil, response, isPartWanted: isPartWanted)
     }
-    guard try await write(&response, by: step, after: partial, next.knowsOwner(of: response) ? owner : nil) else {
-      return response
+    let isOwned = next.knowsOwner(of: response)
+    // The one who reads the log would look for the fault in the server's validator.
+    if !isOwned, step == .begin, owner.flatMap({ DownloadRecord(of: response.headers, for: $0) }) != nil {
+      noteUnknownOwner(request)
     }
+    guard try await write(&response, by: step, after: partial, isOwned ? owner : nil) else { return response }
     try await verify(response)
     response.body = .file(file.partial)
     return response
@@ -49,6 +52,12 @@ struct DownloadBehavior: ResumingBehavior {
 
   private func noteRestart(_ reason: String, _ request: NetworkRequest) {
     request.call.record("the download begins anew: \(reason)", from: "DownloadBehavior", kind: .download)
+  }
+
+  private func noteUnknownOwner(_ request: NetworkRequest) {
+    request.call.record(
+      "an interruption will begin the download anew: the owner of the response is not known, because a secret was added "
+        + "without a scope(for:)", from: "DownloadBehavior", kind: .download)
   }
 
   /// Takes a step.
