@@ -19,7 +19,11 @@ extension NetworkClient {
     var run: ChainRun?
     var built: NetworkRequest?
     do {
-      if waits.isShutDown { throw NetworkError.clientShutDown() }
+      if waits.isShutDown {
+        // For the log: a line without method and URL would not say which request came too late.
+        built = try? build(request, call, accept: accept)
+        throw NetworkError.clientShutDown()
+      }
       let chain = try chain(for: request)
       if call.options.delivery == .streamed { try chain.checkStreams() }
       let newRun = ChainRun(chain, call)
@@ -32,7 +36,7 @@ extension NetworkClient {
     } catch let thrown {
       // A body that was not sent has no other reader to end it.
       call.options.progress?.finish()
-      if built == nil { request.body?.cancelUnlessConsumed() }
+      if run == nil || built == nil { request.body?.cancelUnlessConsumed() }
       let error = attribute(thrown, to: built)
       (error as? NetworkError)?.request?.call.noteFailure(in: run?.chain)
       report(to: observers(of: run?.chain)) {

@@ -39,6 +39,20 @@ import Testing
     #expect(clock.sleeperCount == 0)
   }
 
+  @Test func `the log and the error of a call after the shutdown name its method and URL`() async throws {
+    let (records, sink) = AsyncStream.makeStream(of: LogRecord.self)
+    let client = client(.logging(ClosureLogSink { sink.yield($0) }))
+    await client.shutdown()
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.delete("x/\(7)")) }
+    #expect(error?.code == .clientShutDown)
+    #expect(error?.request?.url.path() == "/v1/x/7")
+    sink.finish()
+    let lines = await records.reduce(into: []) { $0.append(($1.method, $1.url, $1.endpoint)) }
+    #expect(lines.map(\.0) == [.delete])
+    #expect(lines.map(\.1) == ["https://api.example.com/v1/x/7"])
+    #expect(lines.map(\.2) == ["/v1/x/{}"])
+  }
+
   @Test func `shutdown ends a call that waits in a behavior by other means than the clock`() async throws {
     let arrived = TestGate()
     let never = ManualClock()
