@@ -115,7 +115,10 @@ public struct RateLimitBehavior: UniqueBehavior {
     guard isRefusal || isUsedUp, let delay = hints.delay, delay > .zero else { return }
     let call = response.request.call
     limiter.pause(lane, for: delay, at: call.clock.now())
-    call.record("\(key) pauses for \(delay.inWords), as the server asks", from: "RateLimitBehavior", kind: .limit)
+    let pause = min(delay, limiter.longestPause)
+    let reason =
+      pause == delay ? "as the server asks" : "the longest pause; the server asks for \(delay.inWords)"
+    call.record("\(key) pauses for \(pause.inWords), \(reason)", from: "RateLimitBehavior", kind: .limit)
   }
 }
 

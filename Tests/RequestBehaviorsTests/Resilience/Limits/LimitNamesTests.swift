@@ -137,8 +137,10 @@ import Testing
     let transport = ClosureTransport(
       200, "", headers: ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "3600", "X-RateLimit-Limit": "60"])
     let client = NetworkClient(transport, clock.requestClock, [.serverRateLimits(longestPause: .seconds(90))])
-    try await client.send(.get("x"))
+    let first: NetworkResponse = try await client.send(.get("x"))
     try await client.send(.get("x"))
     #expect(clock.now == .seconds(90))
+    let pauses = first.request.call.events.map(\.message).filter { $0.contains("pauses for 90 s") }
+    #expect(pauses.count == 1 && pauses[0].contains("the server asks for 3600 s"), "\(first.request.call.events)")
   }
 }
