@@ -130,11 +130,13 @@ final class CacheActivity: Sendable {
 
   // MARK: - Failed removals
 
-  /// The responses of a key that must be removed before anything of the key is used.
+  /// The responses that must be removed.
   struct Distrusted: Sendable {
     let isURL: Bool
     let scopes: [String]
     let isEverything: Bool
+    /// Whether nothing of the key may be used before they are removed.
+    let concernsKey: Bool
   }
 
   /// The most URLs that are remembered.
@@ -156,14 +158,20 @@ final class CacheActivity: Sendable {
   /// Records that the store could not be emptied.
   func distrustAll() { state.withLock { $0.mustBeEmptied = true } }
 
-  /// Returns what must be removed before anything of a key is used; `nil` if every removal succeeded.
+  /// Returns what must be removed when a key is looked up; `nil` if every removal succeeded.
+  ///
+  /// An owner who signed out may never come again, so any request tries to remove what that owner left.
   func distrusted(of key: CacheKey) -> Distrusted? {
     state.withLock { state in
-      if state.mustBeEmptied { return Distrusted(isURL: true, scopes: key.scopes, isEverything: true) }
+      if state.mustBeEmptied {
+        return Distrusted(isURL: true, scopes: key.scopes, isEverything: true, concernsKey: true)
+      }
       guard !state.unremovedURLs.isEmpty || !state.unremovedScopes.isEmpty else { return nil }
-      let scopes = key.scopes.filter { state.unremovedScopes.contains($0) }
+      let scopes = Array(state.unremovedScopes)
       let isURL = state.unremovedURLs.contains(key.url)
-      return isURL || !scopes.isEmpty ? Distrusted(isURL: isURL, scopes: scopes, isEverything: false) : nil
+      guard isURL || !scopes.isEmpty else { return nil }
+      let concernsKey = isURL || key.scopes.contains { state.unremovedScopes.contains($0) }
+      return Distrusted(isURL: isURL, scopes: scopes, isEverything: false, concernsKey: concernsKey)
     }
   }
 

@@ -56,7 +56,7 @@ struct CacheExchange: Sendable {
 
   /// Removes the responses whose earlier removal failed.
   ///
-  /// - Returns: `false` if the store fails again.
+  /// - Returns: `false` if the store fails again to remove what the request would match.
   private func hasRemovedWhatMustGo() async -> Bool {
     guard let distrusted = cache.activity.distrusted(of: key) else { return true }
     do {
@@ -71,7 +71,7 @@ struct CacheExchange: Sendable {
       return true
     } catch {
       note(.failed) { $0.error = error }
-      return false
+      return !distrusted.concernsKey
     }
   }
 

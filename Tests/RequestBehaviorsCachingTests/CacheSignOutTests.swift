@@ -105,6 +105,39 @@ import Testing
     withExtendedLifetime(variants) {}
   }
 
+  @Test func `what a sign-out could not remove goes with a later request, of another user`() async throws {
+    let failing = FailingStore(store)
+    let client = NetworkClient(transport, [.tokenAuth(session), .caching(failing)])
+    try await session.signIn(AccessToken("t1"))
+    try await client.send(.get("a"))
+    failing.fails.value = true
+    try await session.signOut()
+    #expect(store.count == 1)
+    try await session.signIn(AccessToken("t2"))
+    failing.fails.value = false
+    try await client.send(.get("b"))
+    #expect(await store.entries(limit: 9).map { $0.key.url.suffix(2) } == ["/b"])
+    #expect(try await client.send(Request<NetworkResponse>.get("b")).source == .cache)
+  }
+
+  @Test func `what cannot be removed after a sign-out keeps no other user from the cache`() async throws {
+    let failing = FailingStore(store)
+    let client = NetworkClient(transport, [.tokenAuth(session), .caching(failing)])
+    let other = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+    let others = NetworkClient(transport, [.tokenAuth(other), .caching(failing)])
+    try await session.signIn(AccessToken("t1"))
+    try await other.signIn(AccessToken("t2"))
+    try await client.send(.get("a"))
+    try await others.send(.get("a"))
+    failing.fails.value = true
+    try await session.signOut()
+    #expect(try await others.send(Request<NetworkResponse>.get("a")).source == .cache)
+    #expect(store.count == 2)
+    failing.fails.value = false
+    #expect(try await others.send(Request<NetworkResponse>.get("a")).source == .cache)
+    #expect(store.count == 1)
+  }
+
   @Test func `a store in memory does not outlive its client for the sake of a sign-out`() async throws {
     try await session.signIn(AccessToken("t1"))
     weak var released: MemoryCacheStore?
