@@ -130,6 +130,28 @@ import Testing
     #expect(try await client.send(Request<NetworkResponse>.get("a")).source == .network)
   }
 
+  @Test func `a sign-out while another process has the file locked leaves nothing for the next launch`() async throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteCacheStore(
+      path: folder.file(), capacity: 1 << 20, maximumBodySize: nil, clock: .system,
+      configuration: SQLiteConfiguration(busyTimeout: .zero))
+    let session = TokenSession(source: .signInOnly)
+    let transport = ClosureTransport(200, "old", headers: ["Cache-Control": "max-age=600"])
+    let client = NetworkClient(transport, [.tokenAuth(session), .caching(store)])
+    try await session.signIn(AccessToken("t1"), as: "alice")
+    try await client.send(.get("a"))
+    let (other, held) = (try SQLiteStore(path: folder.file()), HeldWork())
+    let writing = Task { try await other.write { _ in held.hold() } }
+    await held.isHeld()
+    try await session.signOut()
+    #expect(try await SQLiteCacheStore(path: folder.file()).entries(limit: 9).isEmpty)
+    held.letGo()
+    _ = try? await writing.value
+    #expect(try await SQLiteCacheStore(path: folder.file()).entries(limit: 9).isEmpty)
+    try await session.signIn(AccessToken("t2"), as: "alice")
+    #expect(try await client.send(Request<NetworkResponse>.get("a")).source == .network)
+  }
+
   @Test func `a write that is cancelled makes its URL invalid in the file`() async throws {
     let folder = try TemporaryFolder()
     let store = try SQLiteCacheStore(path: folder.file())

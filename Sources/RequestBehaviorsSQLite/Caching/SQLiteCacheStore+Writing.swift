@@ -85,18 +85,20 @@ extension SQLiteCacheStore {
   public func removeAll(url: String) async throws { try await writeAlways { try $0.remove(.url(url)) } }
 
   /// Removes all responses of an owner, leaves nothing of them in the file, and counts the removal.
-  public func removeAll(scope: String) async throws {
-    try await writeAlways(erases: true) { try $0.remove(.scope(scope)) }
-  }
+  ///
+  /// If the disk is full, or another process keeps the file locked, the file is replaced by an empty one.
+  public func removeAll(scope: String) async throws { try await erase(.scope(scope)) }
 
   /// Removes everything, leaves nothing of it in the file, and counts the removal.
   ///
   /// If the disk is full, or another process keeps the file locked, the file is replaced by an empty one.
-  public func removeAll() async throws {
+  public func removeAll() async throws { try await erase(.everything) }
+
+  private func erase(_ removal: CacheChange.Removal) async throws {
     do {
-      try await writeAlways(erases: true) { try $0.remove(.everything) }
+      try await writeAlways(erases: true) { try $0.remove(removal) }
     } catch let error as SQLiteError where [.full, .busy, .io].contains(error.code) {
-      // To remove a file takes neither room nor a lock. What stays in it would be used after the next launch.
+      // To remove a file takes neither room nor a lock. What stays in it would be there after the next launch.
       let old = state.withLock { state in
         if !state.isClosed, state.current.isInPlace { OpenCacheFile.delete(file, bodies: bodies) }
         return state.current
@@ -104,7 +106,7 @@ extension SQLiteCacheStore {
       // A removed file takes room until it is closed.
       await old.store.close()
       _ = try reopen(old)
-      try await writeAlways(erases: true) { try $0.remove(.everything) }
+      try await writeAlways(erases: true) { try $0.remove(removal) }
     }
   }
 
