@@ -9,8 +9,8 @@ extension TokenSession {
   ///
   /// The session is signed out first, as by ``signOut()``, whatever the server says. A refresh under way is awaited for
   /// up to ``TokenRefreshPolicy/timeout``: it may have spent the old refresh token, and the new token is then the one
-  /// to revoke. So is a token that another process has refreshed. A user who signs in while the store is read for the
-  /// first time stays.
+  /// to revoke. So is a token that another process has refreshed, or has stored while this session had none. A user who
+  /// signs in while the store is read for the first time stays.
   ///
   /// Without a network the closure fails, such as with ``NetworkError/Code-swift.struct/cannotConnect``. The session is
   /// signed out then too, and the token stays valid at the server until it expires. The session has forgotten it: to
@@ -51,8 +51,9 @@ extension TokenCoordinator {
       storing = .failure(error)
     }
     // If another process has refreshed the token, the server may not know the older one any more. The token of another
-    // sign-in of the account leaves the older one valid.
-    if let found = news.withLock({ $0 }), let old = token, found.sessionID == old.sessionID, found.signIn == old.signIn
+    // sign-in of the account leaves the older one valid. Without a token here, that of the user is what was removed.
+    if let found = news.withLock({ $0 }),
+      token.map({ found.sessionID == $0.sessionID && found.signIn == $0.signIn }) ?? true
     {
       token = found
     }

@@ -63,6 +63,20 @@ import Testing
     #expect(store.value == nil)
   }
 
+  @Test func `a token of a user whom another process has signed in is revoked where no user was signed in`()
+    async throws
+  {
+    let store = HeldTokenStore()
+    let session = TokenSession(source: .refreshToken(TokenEndpoint("token", clientID: "shop")), store: store)
+    #expect(try await session.isSignedIn() == false)
+    try await store.save(AccessToken("b0", refreshToken: "rb"))
+    try await session.signOut { note($0) }
+    #expect(revoked.withLock { $0 } == ["rb"])
+    #expect(store.value == nil)
+    try await session.signOut { note($0) }
+    #expect(revoked.withLock { $0 } == ["rb"])
+  }
+
   @Test func `a token is revoked although its account has signed in again in another process`() async throws {
     let store = HeldTokenStore()
     let source: any TokenSource = .refreshToken(TokenEndpoint("token", clientID: "shop"))
