@@ -392,6 +392,11 @@ import Testing
       #expect(try await use(bodies: 20_000, leaving: 0, "remove") == "stored 1\n")
     }
 
+    @Test(.enabled("mounts are not allowed here") { await PrivateMounts.areAllowed() })
+    func `a cache whose own log fills the disk goes on`() async throws {
+      #expect(try await use(bodies: 60_000, leaving: 0, "many") == "cache\n")
+    }
+
     /// Returns what becomes of a response after eight were stored and the disk was filled, and how many are stored.
     private func use(bodies size: Int, leaving rest: Int, _ step: String) async throws -> String {
       let (folder, program) = (try TemporaryFolder(), try #require(ChildProcess.fixture("CrashingWriter")))

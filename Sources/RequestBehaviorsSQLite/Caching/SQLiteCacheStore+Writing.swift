@@ -50,6 +50,7 @@ extension SQLiteCacheStore {
         return try await write { try insert($0) { _ in 0 } }
       } catch let error as SQLiteError where error.code == .full {
         await removeFile(file)
+        await emptyLog()
         guard response.body.count > CacheBodies.inlineLimit else { return try await write { try insert($0, shrink) } }
         // The files of removed bodies take room until the commit.
         let evicted = try await write(shrink)
@@ -99,15 +100,39 @@ extension SQLiteCacheStore {
       try await writeAlways(erases: true) { try $0.remove(removal) }
     } catch let error as SQLiteError where [.full, .busy, .io].contains(error.code) {
       // To remove a file takes neither room nor a lock. What stays in it would be there after the next launch.
-      let old = state.withLock { state in
-        if !state.isClosed, state.current.isInPlace { OpenCacheFile.delete(file, bodies: bodies) }
-        return state.current
-      }
-      // A removed file takes room until it is closed.
-      await old.store.close()
-      _ = try reopen(old)
+      try await startAnew()
       try await writeAlways(erases: true) { try $0.remove(removal) }
     }
+  }
+
+  /// Replaces the file by an empty one.
+  private func startAnew() async throws {
+    let old = state.withLock { state in
+      if !state.isClosed, state.current.isInPlace { OpenCacheFile.delete(file, bodies: bodies) }
+      return state.current
+    }
+    // A removed file takes room until it is closed.
+    await old.store.close()
+    _ = try reopen(old)
+  }
+
+  /// Gives back the room that the log takes on a full disk.
+  ///
+  /// A log that has no room to be moved into the file would fill the disk for ever. If most of the cache is in it, the
+  /// cache begins anew.
+  private func emptyLog() async {
+    let store = state.withLock { $0.current.store }
+    do {
+      try await store.perform(on: store.writer) { try $0.checkpoint() }
+    } catch let error as SQLiteError where error.code == .full && size(of: file + "-wal") > size(of: file) {
+      try? await startAnew()
+    } catch {
+      // Another process reads or writes: the log can be emptied later.
+    }
+  }
+
+  private func size(of path: String) -> Int {
+    (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
   }
 
   private func writeAlways(
