@@ -10,7 +10,7 @@ extension TokenSession {
   /// The session is signed out first, as by ``signOut()``, whatever the server says. A refresh under way is awaited for
   /// up to ``TokenRefreshPolicy/timeout``: it may have spent the old refresh token, and the new token is then the one
   /// to revoke. So is a token that another process has refreshed, or has stored while this session had none. A user who
-  /// signs in while the store is read for the first time stays.
+  /// signs in while the store is read for the first time stays. A cancellation ends neither wait; the closure gets it.
   ///
   /// Without a network the closure fails, such as with ``NetworkError/Code-swift.struct/cannotConnect``. The session is
   /// signed out then too, and the token stays valid at the server until it expires. The session has forgotten it: to
@@ -61,7 +61,9 @@ extension TokenCoordinator {
     let (clock, limit) = update { state, clock in (clock, state.policy.timeout) }
     let timer = clock.schedule(after: limit) { late.settle(.success(nil)) }
     defer { timer.cancel() }
-    return ((try? await late.value()) ?? token, storing)
+    // In a task of its own: after a cancellation of the caller, the older token is of no use to the closure either.
+    let newest = await Task { try? await late.value() }.value
+    return (newest ?? token, storing)
   }
 
   /// Hands the token of a refresh to the sign-out that waits for it.

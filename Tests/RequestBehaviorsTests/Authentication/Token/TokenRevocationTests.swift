@@ -140,6 +140,22 @@ import Testing
     #expect(try await session.isSignedIn() == false)
   }
 
+  @Test func `a sign-out that is cancelled has the token of a refresh under way revoked`() async throws {
+    let (session, client) = try await signedIn()
+    mock.on(.get, "a").respond(401, headers: ["WWW-Authenticate": "Bearer"])
+    mock.on(.post, "token").respond(
+      200, jsonText: #"{"access_token":"a1","refresh_token":"r1"}"#
+    ).delayed(by: .seconds(5))
+    let call = Task { try await client.send(.get("a")) }
+    _ = await mock.waitForRequests(2)
+    let out = Task { try await session.signOut { note($0) } }
+    _ = await #expect(throws: NetworkError.self) { try await call.value }
+    out.cancel()
+    clock.advance(by: .seconds(5))
+    try await out.value
+    #expect(revoked.withLock { $0 } == ["r1"])
+  }
+
   @Test func `a refresh that does not end is awaited no longer than the policy says`() async throws {
     let (session, client) = try await signedIn()
     mock.on(.get, "a").respond(401, headers: ["WWW-Authenticate": "Bearer"])
