@@ -152,6 +152,28 @@ import Testing
     #expect(try await client.send(Request<NetworkResponse>.get("a")).source == .network)
   }
 
+  @Test func `a cache opens although another process puts a new file in its place meanwhile`() async throws {
+    let folder = try TemporaryFolder()
+    let (path, steps) = (folder.file(), Locked(0))
+    var configuration = SQLiteConfiguration(busyTimeout: .seconds(1))
+    configuration.trace = { event in
+      // After the tables were made in the file that goes, and before they are read.
+      let step = steps.withLock { steps in
+        if event.sql == "COMMIT" { steps += 1 }
+        return event.sql == "COMMIT" ? steps : 0
+      }
+      guard step == 2 else { return }
+      for file in [path + "-wal", path + "-shm", path] { try? FileManager.default.removeItem(atPath: file) }
+      _ = try? SQLiteStore(path: path)
+    }
+    let store = try SQLiteCacheStore(
+      path: path, capacity: 1 << 20, maximumBodySize: nil, clock: .system, configuration: configuration)
+    #expect(steps.withLock { $0 } > 2)
+    let transport = ClosureTransport(200, "body", headers: ["Cache-Control": "max-age=600"])
+    _ = try await client(store, transport).send(.get("a")) as NetworkResponse
+    #expect(try await store.entries(limit: 9).count == 1)
+  }
+
   @Test func `a write that is cancelled makes its URL invalid in the file`() async throws {
     let folder = try TemporaryFolder()
     let store = try SQLiteCacheStore(path: folder.file())

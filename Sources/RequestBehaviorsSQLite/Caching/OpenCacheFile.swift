@@ -23,6 +23,21 @@ struct OpenCacheFile: Sendable {
   ///
   /// - Throws: ``SQLiteError`` when the file cannot be created or opened, or when it is no cache.
   static func open(_ path: String, bodies: CacheBodies, configuration: SQLiteConfiguration) throws -> OpenCacheFile {
+    // Another process may replace the file between the steps. More than two rounds are rare.
+    for _ in 0..<4 {
+      let found = FileIdentity(path)
+      do {
+        return try openOnce(path, bodies: bodies, configuration: configuration)
+      } catch  where FileIdentity(path) != found {
+        continue
+      }
+    }
+    return try openOnce(path, bodies: bodies, configuration: configuration)
+  }
+
+  private static func openOnce(
+    _ path: String, bodies: CacheBodies, configuration: SQLiteConfiguration
+  ) throws -> OpenCacheFile {
     do {
       return try openExisting(path, bodies: bodies, configuration: configuration)
     } catch let error where isUnusable(error) {
