@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 struct PropertyLists: BodyDecoder, BodyEncoder {
@@ -48,6 +49,20 @@ extension Request where Value == [Issue] {
   }
 }
 
+/// Waits for a signal, and gives the calls under way 20 seconds.
+func endOnSignal(_ number: Int32, _ client: NetworkClient) async {
+  signal(number, SIG_IGN)
+  let source = DispatchSource.makeSignalSource(signal: number)
+  await withCheckedContinuation { continuation in
+    source.setEventHandler {
+      source.cancel()
+      continuation.resume()
+    }
+    source.resume()
+  }
+  await client.shutdown(gracePeriod: .seconds(20))
+}
+
 /// The samples of "Configuring".
 @Suite(.limited) struct ConfiguringTests {
   private struct Repo: Codable, Equatable, Sendable {
@@ -91,6 +106,21 @@ extension Request where Value == [Issue] {
     let text = String(decoding: mock.sent.first?.body?.data ?? Data(), as: UTF8.self)
     #expect(text.contains(#""full_name":"#))
     #expect(text.contains(#""pushed_at":"1970-01-01T00:00:00Z""#))
+  }
+
+  @Test func `a client ends on a signal`() async throws {
+    let client = NetworkClient(baseURL: baseURL, transport: mock)
+    // The signal that ends a server would end children of other tests, too.
+    let end = Task { await endOnSignal(SIGUSR2, client) }
+    mock.on(.get, "x").respond()
+    _ = signal(SIGUSR2, SIG_IGN)
+    // A signal that comes before the source has begun is ignored.
+    let hasEnded = try await eventually {
+      kill(getpid(), SIGUSR2)
+      return (try? await client.send(.get("x"))) == nil
+    }
+    #expect(hasEnded)
+    await end.value
   }
 
   @Test func `another format is encoded and decoded`() async throws {

@@ -5,6 +5,12 @@
 final class ClientWaits: Sendable {
   private struct State {
     var isShutDown = false
+    /// Whether the calls under way are the last ones.
+    var isClosing = false
+    /// The number of calls of users under way.
+    var callCount = 0
+    /// Those who wait for the end of all calls.
+    var closers: [Waiter<Void>] = []
     var lastID: UInt64 = 0
     var endings: [UInt64: @Sendable () -> Void] = [:]
     var lasting: [UInt64: LastingWork.Entry] = [:]
@@ -87,12 +93,14 @@ final class ClientWaits: Sendable {
 
   /// Ends the waits under way, and refuses later ones.
   func shutDown() {
-    let (endings, unbegun) = state.withLock { state in
+    let (endings, unbegun, closers) = state.withLock { state in
       state.isShutDown = true
       // In the order in which they began.
       let unbegun = state.lasting.filter { !$0.value.hasBegun }
-      return (state.endings.sorted { $0.key < $1.key }, unbegun.sorted { $0.key < $1.key })
+      defer { state.closers = [] }
+      return (state.endings.sorted { $0.key < $1.key }, unbegun.sorted { $0.key < $1.key }, state.closers)
     }
+    for waiter in closers { waiter.settle(.success(())) }
     for (_, end) in endings { end() }
     for (_, work) in unbegun { work.waits.shutDown() }
   }
@@ -109,6 +117,53 @@ final class ClientWaits: Sendable {
 
   /// Removes the closure of a wait that has ended by itself.
   func remove(_ id: UInt64) { state.withLock { _ = $0.endings.removeValue(forKey: id) } }
+}
+
+// MARK: - Calls of users
+
+extension ClientWaits {
+  /// Begins a call of a user; returns `false` if the client takes no more calls.
+  ///
+  /// A call that another call needs is not counted: it may begin until the client is shut down.
+  func beginCall() -> Bool {
+    state.withLock { state in
+      if state.isShutDown || state.isClosing { return false }
+      state.callCount += 1
+      return true
+    }
+  }
+
+  /// Ends a call of a user.
+  func endCall() {
+    let closers = state.withLock { state -> [Waiter<Void>] in
+      state.callCount -= 1
+      guard state.callCount == 0, state.isClosing else { return [] }
+      defer { state.closers = [] }
+      return state.closers
+    }
+    for waiter in closers { waiter.settle(.success(())) }
+  }
+
+  /// Refuses further calls of users, and waits until those under way have ended.
+  ///
+  /// The wait also ends when its time is over, its task is cancelled, or the client is shut down.
+  ///
+  /// - Parameters:
+  ///   - limit: The longest wait.
+  ///   - clock: The clock of the limit.
+  func finishCalls(for limit: Duration, on clock: RequestClock) async {
+    let waiter = Waiter<Void>()
+    let isOver = state.withLock { state in
+      state.isClosing = true
+      if state.isShutDown || state.callCount == 0 { return true }
+      state.closers.append(waiter)
+      return false
+    }
+    if isOver { return }
+    let timer = clock.schedule(after: limit) { waiter.settle(.success(())) }
+    defer { timer.cancel() }
+    try? await waiter.value()
+  }
 }
 
 // MARK: - Lasting work

@@ -18,8 +18,10 @@ extension NetworkClient {
     let call = makeCall(for: request)
     var run: ChainRun?
     var built: NetworkRequest?
+    var isCounted = false
     do {
-      if waits.isShutDown {
+      isCounted = parent == nil && waits.beginCall()
+      if !isCounted, parent == nil || waits.isShutDown {
         // For the log: a line without method and URL would not say which request came too late.
         built = try? build(request, call, accept: accept)
         throw NetworkError.clientShutDown()
@@ -44,6 +46,7 @@ extension NetworkClient {
           call: call, request: built, response: (error as? NetworkError)?.response, error: error,
           phase: built == nil ? .building : .sending, lastFailure: error is CancellationError ? run?.lastFailure : nil)
       }
+      if isCounted { waits.endCall() }
       throw error
     }
   }
@@ -110,7 +113,9 @@ extension NetworkClient {
 // MARK: - The end of a call
 
 extension NetworkClient {
-  /// Reports the end of a call whose response was to be decoded; a call with a streamed body ends with the body.
+  /// Ends and reports a call whose response was to be decoded; a call with a streamed body ends with the body.
+  ///
+  /// It is called once for every performed call, because a client that closes waits for the end.
   ///
   /// - Parameters:
   ///   - performed: The call.
@@ -124,13 +129,16 @@ extension NetworkClient {
     if error is NetworkError { performed.call.noteFailure(in: performed.chain) }
     let observers = performed.chain.observers
     if error == nil, case .stream(let stream) = performed.response.body {
-      return NetworkClient.report(performed.call, performed.request, performed.response, at: stream, to: observers)
+      NetworkClient.report(performed.call, performed.request, performed.response, at: stream, to: observers)
+      if parent == nil { stream.onCompletion { [waits] _ in waits.endCall() } }
+      return
     }
     report(to: observers) {
       CallReport(
         call: performed.call, request: performed.request, response: performed.response, error: error,
         phase: phase ?? (error == nil ? .finished : .decoding), decoding: decoding)
     }
+    if parent == nil { waits.endCall() }
   }
 
   /// Reports a call when its body has ended.

@@ -129,6 +129,28 @@ public final class NetworkClient: Sendable {
     await transport.shutdown()
   }
 
+  /// Lets the calls under way end, and then shuts the client down.
+  ///
+  /// A server does so when it is told to end, and gives its callers the responses that are on their way:
+  ///
+  /// ```swift
+  /// await client.shutdown(gracePeriod: .seconds(20))
+  /// ```
+  ///
+  /// From the beginning of the period, new calls fail with ``NetworkError/Code-swift.struct/clientShutDown``, also
+  /// those of variants of this client. A call under way goes on with all that it needs: retries, redirects, and
+  /// requests for a token. It has ended when its observers have heard of it; a call whose body is a stream ends with
+  /// the body. The calls that are left at the end of the period end as by ``shutdown()``.
+  ///
+  /// The period ends early when all calls have ended, when the task is cancelled, and when ``shutdown()`` is called.
+  ///
+  /// - Parameter gracePeriod: The longest time that the calls under way have, on the client's clock; zero or less for
+  ///   none.
+  public func shutdown(gracePeriod: Duration) async {
+    await waits.finishCalls(for: gracePeriod, on: configuration.clock)
+    await shutdown()
+  }
+
   /// Returns the list of behaviors that a request runs through, built-in ones included.
   ///
   /// ``Pipeline/warnings`` names the contradictions in it.

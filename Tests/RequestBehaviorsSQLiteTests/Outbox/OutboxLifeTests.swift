@@ -49,6 +49,32 @@ import Testing
     #expect(error?.code == .clientShutDown)
   }
 
+  @Test func `an outbox sends nothing more while its client lets the last calls end`() async throws {
+    let (held, hold) = AsyncStream.makeStream(of: Void.self)
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    let world = try OutboxWorld { request in
+      if request.url.lastPathComponent == "held" {
+        begin.yield()
+        for await _ in held {}
+      }
+      return (200, "")
+    }
+    let client = world.client()
+    let outbox = try await world.outbox(client)
+    let call = Task { try await client.send(.get("held")) }
+    for await _ in begun { break }
+    let end = Task { await client.shutdown(gracePeriod: .seconds(20)) }
+    while (try? await client.send(.get("free"))) != nil {}
+    try await outbox.enqueue(Ping(number: 1))
+    let error = await #expect(throws: NetworkError.self) { try await outbox.drain() }
+    #expect(error?.code == .clientShutDown)
+    #expect(try await world.states == [0])
+    hold.finish()
+    try await call.value
+    await end.value
+    #expect(!world.sent.contains("POST /pings/1"))
+  }
+
   @Test func `an outbox that is dropped sends nothing more and keeps its entries`() async throws {
     let (world, begun) = try stalled()
     weak var dropped: Outbox?

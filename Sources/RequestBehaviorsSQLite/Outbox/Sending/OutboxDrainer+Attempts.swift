@@ -32,6 +32,10 @@ extension OutboxDrainer {
       return nil
     }
     let ending = await attempt.run()
+    // The client lets the last calls end: it refuses this one, and would refuse each that follows.
+    let isRefused = ending.outcome.isEnd && !Task.isCancelled
+    if isRefused { state.withLock { $0.isEnded = true } }
+    defer { if isRefused { endDrains(NetworkError.clientShutDown(), upTo: .max) } }
     // A pause begins before the entry is due again, and before another one is sent, or it would end at once.
     if !ending.outcome.provesNetwork { note(ending.outcome, of: attempt.row.scope) }
     giveSlotBack(slot)
