@@ -134,6 +134,27 @@ struct UploadPhoto: OutboxOperation {
     await outbox.stop()
   }
 
+  @Test func `an outbox is tested with a mock and a clock`() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (store, note) = (try makeStore(), Note(id: UUID(), text: "milk"))
+    let clock = ManualClock()
+    let mock = MockTransport(baseURL: baseURL)
+    mock.on(.post, "notes").respond(503).respond(201, json: Receipt(id: 7))
+    var configuration = RequestConfiguration(baseURL: baseURL)
+    configuration.clock = clock.requestClock
+    let outbox = try await Outbox(
+      store,
+      client: NetworkClient(configuration: configuration, transport: mock),
+      operations: [CreateNote.self],
+      configuration: OutboxConfiguration(trust: .anyone))
+    try await outbox.enqueue(CreateNote(note: note))
+
+    #expect(try await outbox.drain().waiting == 1)
+    clock.advance(by: .seconds(10))
+    #expect(try await outbox.drain().isEmpty)
+    #expect(mock.sent.count == 2)
+  }
+
   @Test func `a server is recognized by a field`() async throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     let store = try makeStore()

@@ -183,7 +183,7 @@ import Testing
   /// The ids of the assertions in a field of the bodies sent.
   private func ids(_ field: String) throws -> [String] {
     try fixture.mock.sent.compactMap { request in
-      part(1, of: try request.form.items.first { $0.name == field }?.value)["jti"] as? String
+      part(1, of: try request.form[field])["jti"] as? String
     }
   }
 

@@ -183,7 +183,7 @@ import Testing
     let gate = TestGate()
     fixture.mock.on(.post, "token").respond { request in
       await gate.pass()
-      let value = try request.form.items.first { $0.name == "code" }?.value ?? ""
+      let value = try request.form["code"] ?? ""
       return NetworkResponse(
         request: request, statusCode: 200, headers: ["Content-Type": "application/json"],
         body: .data(Data(#"{"access_token":"\#(value)"}"#.utf8)))

@@ -73,7 +73,7 @@ import Testing
     let flow = fixture.flow()
     let signIn = try await flow.begin()
     try await flow.finish(signIn, callback: callback(to: signIn.url, "code=abc"))
-    let verifier = try #require(try fixture.mock.sent[0].form.items.first { $0.name == "code_verifier" }).value
+    let verifier = try #require(try fixture.mock.sent[0].form["code_verifier"])
     let hash = Digest.sha256(of: verifier).base64.replacing("+", with: "-").replacing("/", with: "_")
     #expect(items(of: signIn.url).contains { $0 == ("code_challenge", String(hash.dropLast())) })
   }

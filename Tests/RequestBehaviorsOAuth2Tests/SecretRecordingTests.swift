@@ -112,7 +112,7 @@ import Testing
       session: session, endpoint: endpoint, redirectURI: OAuth2Fixture.redirect, over: client)
     // A pushed request has no state in its page.
     let signIn = try await flow.begin()
-    let state = try fixture.mock.sent[0].form.items.first { $0.name == "state" }?.value ?? ""
+    let state = try fixture.mock.sent[0].form["state"] ?? ""
     #expect(state.count > 20)
     let found = url("\(OAuth2Fixture.redirect.absoluteString)?code=CANARY-CODE-4711&state=\(state)")
     try await flow.finish(signIn, callback: found)
@@ -155,7 +155,7 @@ import Testing
       session: fixture.session, endpoint: fixture.endpoint(kind.authentication), redirectURI: OAuth2Fixture.redirect,
       over: client)
     let signIn = try await flow.begin()
-    let state = try fixture.mock.sent[0].form.items.first { $0.name == "state" }?.value ?? ""
+    let state = try fixture.mock.sent[0].form["state"] ?? ""
     let found = url("\(OAuth2Fixture.redirect.absoluteString)?code=CANARY-CODE-4711&state=\(state)")
     let error = await #expect(throws: NetworkError.self) { try await flow.finish(signIn, callback: found) }
     let reproduction = try #require(error?.reproduction())

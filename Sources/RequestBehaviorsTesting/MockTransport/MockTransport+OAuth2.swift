@@ -56,8 +56,3 @@ extension URL {
     return URL(string: redirect + joint + Query(items.items + parameters.items).percentEncoded) ?? page
   }
 }
-
-extension Query {
-  /// The first value of a name.
-  subscript(_ name: String) -> String? { items.first { $0.name == name }?.value }
-}

@@ -11,7 +11,7 @@ import Testing
   private func world() throws -> OutboxWorld {
     try OutboxWorld { request in
       guard request.url.path() == "/token" else { return (200, "") }
-      let id = try request.form.items.first { $0.name == "client_id" }?.value ?? "none"
+      let id = try request.form["client_id"] ?? "none"
       return (200, #"{"access_token": "token-\#(id)", "token_type": "Bearer", "expires_in": 3600}"#)
     }
   }

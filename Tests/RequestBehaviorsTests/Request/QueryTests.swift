@@ -27,6 +27,14 @@ import Testing
         == "state=open&limit=10&label=bug&label=linux&draft=false&state=closed&sort=created%20desc")
   }
 
+  @Test func `a value is found by its name`() {
+    let query: Query = ["page": 2, "label": ["bug", "linux"], "empty": ""]
+    #expect(query["page"] == "2")
+    #expect(query["label"] == "bug")
+    #expect(query["empty"] == "")
+    #expect(query["Page"] == nil)
+  }
+
   @Test func `dates are ISO 8601 in UTC`() {
     #expect((["since": Date(timeIntervalSince1970: 0)] as Query).percentEncoded == "since=1970-01-01T00%3A00%3A00Z")
   }

@@ -54,6 +54,9 @@ public struct Query: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     items = try QueryEncoder.encode(value)
   }
 
+  /// Returns the value of the first item with a name; `nil` if no item has it.
+  public subscript(name: String) -> String? { items.first { $0.name == name }?.value }
+
   /// Appends an item.
   public mutating func append(_ name: String, _ value: String) { items.append(Item(name, value)) }
 
