@@ -75,6 +75,18 @@ import Testing
     #expect(!world.sent.contains("POST /pings/1"))
   }
 
+  @Test func `another outbox on the file sends as soon as a drain has returned`() async throws {
+    let world = try OutboxWorld { _ in (503, "") }
+    let outboxes = [try await world.outbox(), try await world.outbox()]
+    try await outboxes[0].enqueue(Ping(number: 1))
+    for round in 1...300 {
+      // An outbox that found the lock taken would wait for the clock, which does not go on by itself.
+      try await outboxes[round % 2].drain()
+      #expect(world.sent.count == round)
+      world.clock.advance(by: .seconds(600))
+    }
+  }
+
   @Test func `an outbox that is dropped sends nothing more and keeps its entries`() async throws {
     let (world, begun) = try stalled()
     weak var dropped: Outbox?

@@ -5,17 +5,20 @@ import RequestBehaviors
 extension OutboxDrainer {
   func loop() async {
     var held: OutboxLock.Held?
+    var done: [Waiter<Void>] = []
     while goesOn() {
       var hasFailed = false
       let lastDrain = state.withLock { $0.lastDrain }
       do {
         // After the end only the attempts under way are waited for; each one raises the signal when it has ended.
-        if state.withLock({ !$0.isEnded }) { try await look(&held) }
+        if state.withLock({ !$0.isEnded }) { done = try await look(&held) }
       } catch {
         hasFailed = true
         fail(error, for: lastDrain)
       }
       guard goesOn() else { break }
+      for waiter in done { waiter.settle(.success(())) }
+      done = []
       // After an error of the file no more often than for the work of others.
       let isWaitingForOthers = held == nil || hasFailed
       await core.signal.wait(for: isWaitingForOthers ? pollInterval : timeToWait(), on: core.clock)
@@ -26,13 +29,18 @@ extension OutboxDrainer {
       defer { state.endings = [] }
       return state.endings
     }
-    for waiter in waiting { waiter.settle(.success(())) }
+    // After the lock was given back: who called `drain` may ask another outbox on the file to send next.
+    for waiter in done + waiting { waiter.settle(.success(())) }
     // Something may have been asked for while the lock was given back.
     run()
   }
 
   /// Does what is to be done now: takes the lock, follows users and the clock, and begins what is due.
-  private func look(_ held: inout OutboxLock.Held?) async throws {
+  ///
+  /// - Parameter held: The lock, if this outbox holds it.
+  /// - Returns: The calls of `drain` that are over.
+  /// - Throws: The error of the file.
+  private func look(_ held: inout OutboxLock.Held?) async throws -> [Waiter<Void>] {
     if held == nil {
       held = try await lock.take()
       // A process that ended can have left claims. They are looked for until that succeeds.
@@ -49,7 +57,7 @@ extension OutboxDrainer {
       try await noteAbsences()
       try await fill()
     }
-    try await finishDrains(canSend: held != nil)
+    return try await finishedDrains(canSend: held != nil)
   }
 
   /// Gives claims back whose attempts are over.
@@ -161,11 +169,12 @@ extension OutboxDrainer {
     }
   }
 
-  /// Ends the calls of `drain` when nothing more can be sent for them.
+  /// Removes the calls of `drain` for which nothing more can be sent.
   ///
   /// - Parameter canSend: Whether this outbox sends, and not another one on the file.
+  /// - Returns: The calls.
   /// - Throws: The error of reading the file.
-  private func finishDrains(canSend: Bool) async throws {
+  private func finishedDrains(canSend: Bool) async throws -> [Waiter<Void>] {
     // A call that comes from now on may be about an entry that the next line does not see.
     let (isIdle, drains, isPaused) = state.withLock {
       // The entries without a user are tried once for each call, by the outbox that sends.
@@ -174,7 +183,7 @@ extension OutboxDrainer {
       let hasAllClaims = !canSend || !$0.hasLostClaims
       return ($0.workers.isEmpty && hasAllClaims && hasLooked, $0.drains, $0.pause.isActive)
     }
-    guard isIdle, !drains.isEmpty else { return }
+    guard isIdle, !drains.isEmpty else { return [] }
     let (present, ready) = (core.present, ready(of: core.present))
     // The entries of owners without a token wait for the end of a pause, as all do without a network.
     let readyWait = try await timeToNextEntry(of: ready)
@@ -188,7 +197,7 @@ extension OutboxDrainer {
       return (isPaused || !isReady) && canSend && drain.end == nil
     }
     state.withLock { state in for id in done.keys { state.drains[id] = nil } }
-    for drain in done.values { drain.waiter.settle(.success(())) }
+    return done.values.map(\.waiter)
   }
 
   /// Returns the time at which the next entry of an owner is due; nil if none waits.
