@@ -206,17 +206,23 @@ final class CacheActivity: Sendable {
 
   /// The key of a validation that requests may wait for.
   ///
-  /// The options of such requests are the same, so that none waits at a gate, or for a timeout, that is not its own.
+  /// The options of such requests and the behaviors further in are the same, so that none waits at a gate, or for a
+  /// timeout, that is not its own. Clients that share a store validate separately.
   struct ValidationKey: Hashable, Sendable {
     let key: CacheKey
-    private let options: RequestOptions.Identity
+    private let shared: SharingKey
 
-    init(_ key: CacheKey, _ request: NetworkRequest) {
+    /// Creates the key of a request; `nil` if no other request is known to have the same behaviors further in.
+    init?(_ key: CacheKey, _ request: NetworkRequest, at place: Next) {
+      // What the fields and the body say is in the key of the stored response, as far as it matters.
+      var plain = request
+      (plain.headers, plain.body) = (HeaderFields(), nil)
+      guard let shared = place.sharingKey(for: plain) else { return nil }
       self.key = key
-      options = request.options.identity
+      self.shared = shared
     }
 
-    // The options of most requests are the same, so hashing them is not worth its cost.
+    // The rest of most keys is the same, so hashing it is not worth its cost.
     func hash(into hasher: inout Hasher) { hasher.combine(key) }
   }
 
@@ -257,9 +263,15 @@ final class CacheActivity: Sendable {
   ///
   /// No request waits for it: it has no deadline, and a request that needs a validation may have one.
   ///
+  /// - Parameters:
+  ///   - key: The key of the stored response.
+  ///   - validation: The key of a validation that other requests may wait for, if there may be one.
   /// - Returns: Whether the caller is to validate.
-  func beginRefresh(of key: ValidationKey) -> Bool {
-    state.withLock { $0.waiting[key] == nil && $0.refreshed.insert(key.key).inserted }
+  func beginRefresh(of key: CacheKey, unless validation: ValidationKey?) -> Bool {
+    state.withLock { state in
+      let isValidated = validation.map { state.waiting[$0] != nil } ?? false
+      return !isValidated && state.refreshed.insert(key).inserted
+    }
   }
 
   /// Records that a validation in the background has ended.

@@ -14,17 +14,25 @@ extension CacheExchange {
   /// It is one if the server responded to the validation with a redirect.
   var isAwaited: Bool { request.call[AwaitedValidations.self] > 0 }
 
-  /// The key of the validation that the request makes or waits for.
-  var validationKey: CacheActivity.ValidationKey { CacheActivity.ValidationKey(key, request) }
+  /// The key of the validation that the request makes or waits for; `nil` if it shares none.
+  var validationKey: CacheActivity.ValidationKey? { CacheActivity.ValidationKey(key, request, at: place) }
 
   /// Asks the server whether a stored response is still good, for all requests that wait for the result.
-  func revalidateForAll(_ stored: StoredResponse) async throws -> NetworkResponse {
+  ///
+  /// - Parameters:
+  ///   - stored: The stored response.
+  ///   - validation: The key for which the validation was begun. It is not made anew: the call may gain an owner.
+  /// - Returns: The response to the request.
+  /// - Throws: The error of sending.
+  func revalidateForAll(
+    _ stored: StoredResponse, _ validation: CacheActivity.ValidationKey
+  ) async throws -> NetworkResponse {
     request.call.update(AwaitedValidations.self) { $0 += 1 }
     defer { request.call.update(AwaitedValidations.self) { $0 -= 1 } }
     // Unless the server responds or fails for all, the outcome is `abandoned`: one of the waiting requests validates
     // then.
     var outcome = CacheActivity.Validation.abandoned
-    defer { cache.activity.endValidation(of: validationKey, outcome) }
+    defer { cache.activity.endValidation(of: validation, outcome) }
     let failure = Locked<Result<NetworkResponse, any Error>?>(nil)
     func noteOutcome() {
       guard let failure = failure.withLock({ $0 }) else { return }

@@ -149,7 +149,9 @@ struct CacheExchange: Sendable {
   /// Validates a stored response in a background call, unless one is under way already (RFC 5861 §3).
   func revalidateLater(_ stored: StoredResponse, _ next: Next) {
     // A request for a stream, such as a download to a file, has its response already and is not sent again.
-    guard request.options.delivery == .buffered, cache.activity.beginRefresh(of: validationKey) else { return }
+    guard request.options.delivery == .buffered, cache.activity.beginRefresh(of: key, unless: validationKey) else {
+      return
+    }
     let detached = next.detached()
     var exchange = self
     exchange.forward = { request in

@@ -99,10 +99,9 @@ public struct CachingBehavior: UniqueBehavior {
 
     // If another request is validating the stored response already, this one waits and then looks again, once.
     // A call that others wait for asks for itself: a wait of two such calls for each other would not end.
-    guard !hasWaited, !exchange.isAwaited, exchange.canShareValidation(of: stored) else {
-      return try await exchange.revalidate(stored)
-    }
-    let (key, call) = (exchange.validationKey, exchange.request.call)
+    guard !hasWaited, !exchange.isAwaited, exchange.canShareValidation(of: stored), let key = exchange.validationKey
+    else { return try await exchange.revalidate(stored) }
+    let call = exchange.request.call
     let validation: CacheActivity.Validation
     do {
       validation = try await activity.beginValidation(of: key, since: validationCount, for: call)
@@ -114,7 +113,7 @@ public struct CachingBehavior: UniqueBehavior {
       return substitute
     }
     switch validation {
-    case .own: return try await exchange.revalidateForAll(stored)
+    case .own: return try await exchange.revalidateForAll(stored, key)
     case .ended: return try await run(exchange, next, hasWaited: true)
     case .abandoned, .missed: return try await run(exchange, next)
     case .failed(let failure): return try exchange.share(failure, insteadOf: stored)

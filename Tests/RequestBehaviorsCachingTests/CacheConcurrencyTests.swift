@@ -231,6 +231,69 @@ import Testing
     try await held.value
   }
 
+  /// Whose request is held at a gate of its own while it validates.
+  enum Holder: CaseIterable {
+    case client
+    case variant
+    case request
+  }
+
+  @Test(arguments: Holder.allCases)
+  func `a request does not wait for a validation that is held at a gate which is not in its list`(holder: Holder)
+    async throws
+  {
+    let clock = ManualClock()
+    let gate = Gate(isOpen: false)
+    let store = MemoryCacheStore()
+    let transport = ClosureTransport(200, "body", headers: ["ETag": "\"a\"", "Cache-Control": "max-age=60"])
+    let events = RecordedEvents()
+    let client = NetworkClient(transport, clock.requestClock, [events, .caching(store)])
+    try await client.send(.get("a"))
+    clock.advance(by: .seconds(61))
+    let other =
+      switch holder {
+      case .client: NetworkClient(transport, clock.requestClock, [events, .caching(store), .gate(gate)])
+      case .variant: client.with { $0.behaviors.append(.gate(gate)) }
+      case .request: client
+      }
+    let held = Task {
+      var request = Request<Void>.get("a")
+      if holder == .request { request.behaviors.append(.gate(gate)) }
+      try await other.send(request)
+    }
+    await events.waitFor(1, "held")
+    try await client.send(.get("a"))
+    #expect(transport.sent.count == 2)
+    gate.open()
+    try await held.value
+  }
+
+  @Test func `a validation that a client's own circuit breaker refuses has not failed for another client`()
+    async throws
+  {
+    let clock = ManualClock()
+    let gate = Gate(isOpen: false)
+    let breaker = CircuitBreaker()
+    let store = MemoryCacheStore()
+    let transport = ClosureTransport(200, "body", headers: ["ETag": "\"a\"", "Cache-Control": "max-age=60"])
+    let events = RecordedEvents()
+    let client = NetworkClient(transport, clock.requestClock, [events, .caching(store)])
+    let broken = NetworkClient(
+      transport, clock.requestClock, [events, .caching(store), .gate(gate), .circuitBreaker(breaker)])
+    try await client.send(.get("a"))
+    clock.advance(by: .seconds(61))
+    breaker.isolate(try #require(LimitKey.byOrigin(transport.sent[0])))
+    let refused = Task { try await broken.send(.get("a")) }
+    await events.waitFor(1, "held")
+    let other = Task { try await client.send(.get("a")) }
+    // It asks for itself, or waits for the one that will be refused.
+    while transport.sent.count < 2, events.count("waits") == 0 { await Task.yield() }
+    gate.open()
+    try await other.value
+    let error = await #expect(throws: NetworkError.self) { try await refused.value }
+    #expect(error?.code == .circuitOpen)
+  }
+
   @Test func `a validation that is cancelled is taken over by one who waited, the others go on waiting`() async throws {
     let server = Server("max-age=60")
     _ = try await server.send()
