@@ -138,15 +138,16 @@ final class BatchCollector: Sendable {
     } else if count == 1 {
       let clock = request.call.clock
       batch.keep(
-        timer: Task {
+        // Weakly, or a batch that was full would keep its calls and responses until the window has passed.
+        timer: Task { [weak batch] in
           do {
             try await clock.sleep(for: self.window)
           } catch {
             // Every request of a batch that will not be sent must get the error.
-            if self.close(batch) { self.end(batch, with: .failure(error)) }
+            if let batch, self.close(batch) { self.end(batch, with: .failure(error)) }
             throw error
           }
-          if self.close(batch) { self.send(batch) }
+          if let batch, self.close(batch) { self.send(batch) }
         })
     }
     return (batch, number)

@@ -173,6 +173,23 @@ import Testing
     #expect(server.sent.isEmpty)
   }
 
+  @Test func `a batch that is full keeps no call until its window is over`() async throws {
+    let made = Kept()
+    let keeping = ClosureBehavior("keeping", order: .observation) { request, next in
+      made.keep(request.call)
+      return try await next(request)
+    }
+    let client = client(batch(size: 2), keeping)
+    for round in 1...20 {
+      async let first: String = client.send(.get("users/\(2 * round)"))
+      async let second: String = client.send(.get("users/\(2 * round + 1)"))
+      #expect(try await Set([first, second]) == ["\(2 * round)", "\(2 * round + 1)"])
+    }
+    // The clock does not move: the windows are not over.
+    while made.count > 0 { await Task.yield() }
+    #expect(server.sent.count == 20)
+  }
+
   @Test func `after a reset requests begin a new batch, and those of the old one go too`() async throws {
     let client = client(batch())
     let before = Task { try await client.send(Request<String>.get("users/\(1)")) }
@@ -193,4 +210,17 @@ import Testing
     #expect(try await Set([first.text, second.text]) == ["1", "2"])
     #expect(server.sent.count == 2)
   }
+}
+
+/// The calls that have not been released.
+private final class Kept: Sendable {
+  private struct Reference { weak var call: Call? }
+
+  private let lock = NSLock()
+  // Protected by `lock`.
+  nonisolated(unsafe) private var references: [Reference] = []
+
+  var count: Int { lock.withLock { references.count { $0.call != nil } } }
+
+  func keep(_ call: Call) { lock.withLock { references.append(Reference(call: call)) } }
 }
