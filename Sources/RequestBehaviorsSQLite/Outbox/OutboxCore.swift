@@ -162,6 +162,10 @@ final class OutboxCore: Sendable {
     return "it was enqueued for \(found), and the client's base URL is on \(origin)"
   }
 
+  /// The types and origins of entries for which there is no reason to hold them.
+  var sendableOperations: [String] { handlers.keys.sorted() }
+  var sendableOrigins: [String] { [originText] + settings.formerOrigins.map(\.description) }
+
   /// Returns the state of an entry.
   func state(of row: OutboxRow, present: Set<String?>) -> OutboxState {
     switch row.state {

@@ -178,6 +178,36 @@ import Testing
     #expect(world.sent.count == 1)
   }
 
+  @Test(arguments: [true, false])
+  func `a drain with a limit does not wait for an entry that this program cannot send`(isOfOtherType: Bool)
+    async throws
+  {
+    let count = Shared(0)
+    let world = try OutboxWorld { _ in count.next() == 1 ? (503, "") : (200, #"{"id": 7}"#) }
+    let origin = isOfOtherType ? "https://api.example.com/" : "https://old.example.com/"
+    do {
+      let earlier = try await world.outbox(world.client(base: origin))
+      if isOfOtherType { try await earlier.enqueue(Ping(number: 1)) } else { try await earlier.enqueue(note("b")) }
+    }
+    let outbox = try await world.outbox(operations: [CreateNote.self])
+    #expect(try await outbox.drain(for: .seconds(3_600)).held == 1)
+    #expect(world.clock.now == .zero)
+    // Beside it, an entry that rests is waited for.
+    try await outbox.enqueue(note("a"))
+    let isOver = Shared(false)
+    let drain = Task {
+      defer { isOver.value = true }
+      return try await outbox.drain(for: .seconds(3_600))
+    }
+    await world.letTimePass(besides: 1) { isOver.value }
+    let left = try await drain.value
+    #expect((left.waiting, left.held) == (0, 1))
+    #expect(count.value == 2)
+    #expect(world.clock.now < .seconds(60))
+  }
+
+  private func note(_ text: String) -> CreateNote { CreateNote(note: Note(id: UUID(), text: text)) }
+
   @Test func `one can look inside, change one, drop one and stop at the first failure`() async throws {
     let world = try OutboxWorld { _ in (422, "") }
     let outbox = try await world.outbox()

@@ -188,12 +188,16 @@ extension OutboxDrainer {
     // The entries of owners without a token wait for the end of a pause, as all do without a network.
     let readyWait = try await timeToNextEntry(of: ready)
     let wait = try await ready.count < present.count ? timeToNextEntry(of: present) : readyWait
+    // An entry that this program cannot send is looked at again and again, but a call does not wait for it.
+    let isResting = (wait ?? .zero) > .zero && drains.values.contains { $0.end != nil }
+    let rest = isResting ? try await timeToNextSendableEntry(of: present) : nil
     let isReady = readyWait.map { $0 <= .zero } ?? false
     let isSentByOthers = try await canSend ? false : core.isSending()
     let now = core.clock.now()
     let done = drains.filter { _, drain in
       // A call with a limit also waits for an entry that rests, because the server or the network failed just now.
-      guard isSentByOthers || wait.map({ $0 <= (drain.end ?? now) - now }) == true else { return true }
+      let isRestAwaited = drain.end.map { end in rest.map { $0 <= end - now } ?? false } ?? false
+      guard isSentByOthers || isRestAwaited || wait.map({ $0 <= .zero }) == true else { return true }
       return (isPaused || !isReady) && canSend && drain.end == nil
     }
     state.withLock { state in for id in done.keys { state.drains[id] = nil } }
@@ -210,6 +214,16 @@ extension OutboxDrainer {
   /// Returns the time until the next entry of an owner is due, which may have passed; nil if none waits.
   private func timeToNextEntry(of owners: Set<String?>) async throws -> Duration? {
     try await nextTime(of: owners).map { .milliseconds($0 - core.now) }
+  }
+
+  /// Returns the time until the next entry of an owner is due that this program can send; nil if none waits.
+  private func timeToNextSendableEntry(of owners: Set<String?>) async throws -> Duration? {
+    let core = core
+    return try await core.store.read { db in
+      try owners.compactMap { owner in
+        try core.table(db).nextTime(of: owner, operations: core.sendableOperations, origins: core.sendableOrigins)
+      }.min()
+    }.map { .milliseconds($0 - core.now) }
   }
 
   private var pollInterval: Duration { max(core.settings.pollInterval, .milliseconds(1)) }

@@ -28,6 +28,17 @@ extension OutboxTable {
     ).map(OutboxRow.time)
   }
 
+  /// Returns the time at which the next entry of an owner is due that is of one of these types and origins.
+  func nextTime(of scope: String?, operations: [String], origins: [String]) throws -> Int64? {
+    try db.first(
+      """
+      SELECT not_before FROM outbox_entry WHERE queue = \(queue) AND scope IS \(scope) AND state = 0
+        AND operation IN \(list: operations) AND origin IN \(list: origins)
+      ORDER BY not_before LIMIT 1
+      """, as: Int64.self
+    ).map(OutboxRow.time)
+  }
+
   /// Marks an entry as being sent; the claim is asked for when the attempt ends.
   func claim(_ row: OutboxRow, _ claim: Int64) throws {
     try db.execute(
