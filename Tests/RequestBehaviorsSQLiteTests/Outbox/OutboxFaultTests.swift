@@ -208,6 +208,24 @@ import Testing
 
   private func note(_ text: String) -> CreateNote { CreateNote(note: Note(id: UUID(), text: text)) }
 
+  @Test func `a drain that is cancelled while an entry rests gives the lock of the file back at once`() async throws {
+    let world = try OutboxWorld { _ in (503, "") }
+    let backoff = Backoff(base: .seconds(60), cap: .seconds(60), jitter: .none)
+    let outbox = try await world.outbox(OutboxConfiguration(backoff: backoff, pollInterval: .seconds(3_600)))
+    try await outbox.enqueue(Ping(number: 1))
+    let drain = Task { try await outbox.drain(for: .seconds(3_600)) }
+    // The limit, and the wait of the loop.
+    await world.clock.waitForSleepers(2)
+    drain.cancel()
+    await #expect(throws: CancellationError.self) { try await drain.value }
+    while world.clock.sleeperCount > 0 { await Task.yield() }
+    // Another outbox on the file sends, on a clock that stands.
+    let other = try await world.outbox(OutboxConfiguration(pollInterval: .seconds(3_600)))
+    try await other.enqueue(Ping(number: 2))
+    try await other.drain()
+    #expect(world.sent == ["POST /pings/1", "POST /pings/2"])
+  }
+
   @Test func `one can look inside, change one, drop one and stop at the first failure`() async throws {
     let world = try OutboxWorld { _ in (422, "") }
     let outbox = try await world.outbox()

@@ -116,7 +116,10 @@ final class OutboxDrainer: Sendable {
     if hasEndedPause { core.tell(OutboxEvent(.resumed)) }
     run()
     core.signal.raise()
-    defer { _ = state.withLock { $0.drains.removeValue(forKey: id) } }
+    defer {
+      // The loop of a call that is cancelled may wait for an entry, and holds the lock of the file meanwhile.
+      if state.withLock({ $0.drains.removeValue(forKey: id) }) != nil { core.signal.raise() }
+    }
     try await waiter.value()
   }
 
