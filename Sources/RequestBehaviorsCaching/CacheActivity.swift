@@ -214,7 +214,7 @@ final class CacheActivity: Sendable {
 
     /// Creates the key of a request; `nil` if no other request is known to have the same behaviors further in.
     init?(_ key: CacheKey, _ request: NetworkRequest, at place: Next) {
-      // What the fields and the body say is in the key of the stored response, as far as it matters.
+      // The key of the stored response covers the fields and the body, as far as they matter.
       var plain = request
       (plain.headers, plain.body) = (HeaderFields(), nil)
       guard let shared = place.sharingKey(for: plain) else { return nil }

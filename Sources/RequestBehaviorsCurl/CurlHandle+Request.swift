@@ -28,7 +28,7 @@
     var isSecure = false
     /// Whether the request must use a new connection.
     var isFresh = false
-    /// Whether the connection of the request is not kept.
+    /// Whether the connection is closed after the request.
     var isLast = false
     var url = ""
     var shape = Shape.noBody
@@ -163,8 +163,8 @@
 
     /// Lets the server hear of a request that ends too early.
     ///
-    /// Its connection is closed where libcurl would keep it without a word to the server, unless other requests use it:
-    /// then the reset goes out with what they send or receive.
+    /// A libcurl that does not send the reset of a stream at once closes the connection instead, unless other requests
+    /// use it: then the reset goes out with what they send or receive.
     func abandon() {
       guard settings.usesHTTP2, !CurlLibrary.sendsResetsAtOnce, !keepsNoConnection else { return }
       settings.isLast = rb_curl_set_number(easy, CURLOPT_FORBID_REUSE, 1) == CURLE_OK

@@ -208,6 +208,27 @@ import Testing
     #expect(error?.code == .clientShutDown)
   }
 
+  @Test func `a grace period that is waited for on the thread lets a response arrive`() async throws {
+    let gate = LoopbackGate()
+    let server = try LoopbackServer { request in
+      request.path == "/x" ? .text("late").held(by: gate, at: .body(after: 2)) : .text("")
+    }
+    let transport = CurlTransport()
+    let client = NetworkClient(baseURL: server.baseURL, transport: transport)
+    let text = try await transport.run {
+      async let text = client.send(.get("x").returning(NetworkResponse.self)).text
+      await gate.waitForArrivals(1)
+      async let end: Void = client.shutdown(gracePeriod: .seconds(60))
+      // Until the period has begun, calls are sent.
+      while (try? await client.send(.get("free"))) != nil {}
+      gate.open()
+      await end
+      return try await text
+    }
+    #expect(text == "late")
+    await server.waitForConnections(atMost: 0)
+  }
+
   @Test func `work that begins after the shutdown runs elsewhere`() async throws {
     let transport = CurlTransport()
     await transport.shutdown()

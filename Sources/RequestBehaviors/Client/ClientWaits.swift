@@ -7,9 +7,9 @@ final class ClientWaits: Sendable {
     var isShutDown = false
     /// Whether the calls under way are the last ones.
     var isClosing = false
-    /// The number of calls of users under way.
+    /// The number of calls under way.
     var callCount = 0
-    /// Those who wait for the end of all calls.
+    /// The waiters for the end of all calls.
     var closers: [Waiter<Void>] = []
     var lastID: UInt64 = 0
     var endings: [UInt64: @Sendable () -> Void] = [:]
@@ -119,21 +119,25 @@ final class ClientWaits: Sendable {
   func remove(_ id: UInt64) { state.withLock { _ = $0.endings.removeValue(forKey: id) } }
 }
 
-// MARK: - Calls of users
+// MARK: - Calls
 
 extension ClientWaits {
-  /// Begins a call of a user; returns `false` if the client takes no more calls.
+  /// Whether the client takes new calls of a user.
+  var takesCalls: Bool { state.withLock { !$0.isShutDown && !$0.isClosing } }
+
+  /// Begins a call.
   ///
-  /// A call that another call needs is not counted: it may begin until the client is shut down.
-  func beginCall() -> Bool {
+  /// - Parameter isNeeded: Whether another call needs it. Such a call may begin until the client is shut down.
+  /// - Returns: `false` if the client takes no more calls.
+  func beginCall(isNeeded: Bool) -> Bool {
     state.withLock { state in
-      if state.isShutDown || state.isClosing { return false }
+      if state.isShutDown || state.isClosing && !isNeeded { return false }
       state.callCount += 1
       return true
     }
   }
 
-  /// Ends a call of a user.
+  /// Ends a call.
   func endCall() {
     let closers = state.withLock { state -> [Waiter<Void>] in
       state.callCount -= 1
@@ -144,7 +148,7 @@ extension ClientWaits {
     for waiter in closers { waiter.settle(.success(())) }
   }
 
-  /// Refuses further calls of users, and waits until those under way have ended.
+  /// Refuses further calls of users, and waits until the calls under way have ended.
   ///
   /// The wait also ends when its time is over, its task is cancelled, or the client is shut down.
   ///

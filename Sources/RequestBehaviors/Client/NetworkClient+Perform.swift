@@ -18,10 +18,9 @@ extension NetworkClient {
     let call = makeCall(for: request)
     var run: ChainRun?
     var built: NetworkRequest?
-    var isCounted = false
+    let hasBegun = waits.beginCall(isNeeded: parent != nil)
     do {
-      isCounted = parent == nil && waits.beginCall()
-      if !isCounted, parent == nil || waits.isShutDown {
+      if !hasBegun {
         // For the log: a line without method and URL would not say which request came too late.
         built = try? build(request, call, accept: accept)
         throw NetworkError.clientShutDown()
@@ -46,7 +45,7 @@ extension NetworkClient {
           call: call, request: built, response: (error as? NetworkError)?.response, error: error,
           phase: built == nil ? .building : .sending, lastFailure: error is CancellationError ? run?.lastFailure : nil)
       }
-      if isCounted { waits.endCall() }
+      if hasBegun { waits.endCall() }
       throw error
     }
   }
@@ -130,15 +129,14 @@ extension NetworkClient {
     let observers = performed.chain.observers
     if error == nil, case .stream(let stream) = performed.response.body {
       NetworkClient.report(performed.call, performed.request, performed.response, at: stream, to: observers)
-      if parent == nil { stream.onCompletion { [waits] _ in waits.endCall() } }
-      return
+      return stream.onCompletion { [waits] _ in waits.endCall() }
     }
     report(to: observers) {
       CallReport(
         call: performed.call, request: performed.request, response: performed.response, error: error,
         phase: phase ?? (error == nil ? .finished : .decoding), decoding: decoding)
     }
-    if parent == nil { waits.endCall() }
+    waits.endCall()
   }
 
   /// Reports a call when its body has ended.

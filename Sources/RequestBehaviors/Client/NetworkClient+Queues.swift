@@ -68,6 +68,9 @@ extension NetworkClient {
     try await originalSend(request)
   }
 
+  /// Whether the client takes new calls; false from the beginning of its ``shutdown(gracePeriod:)`` on.
+  package var takesCalls: Bool { waits.takesCalls }
+
   /// Adds a closure to run when the client is shut down; returns `nil` if it has been.
   package func addEnding(_ ending: @escaping @Sendable () -> Void) -> UInt64? { waits.add(ending) }
 

@@ -131,7 +131,7 @@ public final class NetworkClient: Sendable {
 
   /// Lets the calls under way end, and then shuts the client down.
   ///
-  /// A server does so when it is told to end, and gives its callers the responses that are on their way:
+  /// A server that is told to end calls it, so that its own callers still get their responses:
   ///
   /// ```swift
   /// await client.shutdown(gracePeriod: .seconds(20))

@@ -97,11 +97,16 @@ struct OpenCacheFile: Sendable {
     return OpenCacheFile(store: store, digestKey: digestKey, identity: FileIdentity(path))
   }
 
+  /// Returns the size of a file in bytes; 0 if it does not exist.
+  static func size(of path: String) -> Int {
+    (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+  }
+
   /// Checks that a file is a cache or new.
   ///
   /// - Returns: The version of its schema; 0 for a new file.
   private static func checkKind(_ path: String, configuration: SQLiteConfiguration) throws -> Int {
-    guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int, size > 0 else { return 0 }
+    guard size(of: path) > 0 else { return 0 }
     return try SQLiteStore(path: path, configuration: configuration).readAndWait { db in
       let id = try db.first("PRAGMA application_id", as: Int.self)
       let isEmpty = try db.first("SELECT 1 FROM sqlite_master", as: Int.self) == nil

@@ -124,15 +124,13 @@ extension SQLiteCacheStore {
     let store = state.withLock { $0.current.store }
     do {
       try await store.perform(on: store.writer) { try $0.checkpoint() }
-    } catch let error as SQLiteError where error.code == .full && size(of: file + "-wal") > size(of: file) {
+    } catch let error as SQLiteError
+      where error.code == .full && OpenCacheFile.size(of: file + "-wal") > OpenCacheFile.size(of: file)
+    {
       try? await startAnew()
     } catch {
       // Another process reads or writes: the log can be emptied later.
     }
-  }
-
-  private func size(of path: String) -> Int {
-    (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
   }
 
   private func writeAlways(

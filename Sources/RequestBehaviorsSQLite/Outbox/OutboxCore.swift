@@ -12,6 +12,8 @@ final class OutboxCore: Sendable {
   let origin: Origin
   /// The origin as the file keeps it.
   let originText: String
+  /// The origins of entries that this program can send.
+  let sendableOrigins: [String]
   let signal = OutboxSignal()
   let tickets: OutboxTickets
   let watch: OutboxWatch
@@ -44,6 +46,7 @@ final class OutboxCore: Sendable {
     self.settings = settings
     self.origin = origin
     originText = origin.description
+    sendableOrigins = [originText] + settings.formerOrigins.map(\.description)
     files = OutboxFiles(of: store)
     let tickets = OutboxTickets()
     self.tickets = tickets
@@ -158,13 +161,12 @@ final class OutboxCore: Sendable {
 
   func reasonToHold(origin found: String, operation: String) -> String? {
     if handlers[operation] == nil { return "the type \"\(operation)\" is not among the operations of this outbox" }
-    if found == originText || settings.formerOrigins.contains(where: { $0.description == found }) { return nil }
+    if sendableOrigins.contains(found) { return nil }
     return "it was enqueued for \(found), and the client's base URL is on \(origin)"
   }
 
-  /// The types and origins of entries for which there is no reason to hold them.
+  /// The types of entries that this program can send.
   var sendableOperations: [String] { handlers.keys.sorted() }
-  var sendableOrigins: [String] { [originText] + settings.formerOrigins.map(\.description) }
 
   /// Returns the state of an entry.
   func state(of row: OutboxRow, present: Set<String?>) -> OutboxState {

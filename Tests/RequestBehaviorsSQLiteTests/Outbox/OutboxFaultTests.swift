@@ -119,6 +119,16 @@ import Testing
     #expect(try await world.count("SELECT count(*) FROM outbox_entry WHERE state = 5") == 20)
   }
 
+  /// Begins a drain with a limit of an hour; the second value is true when the drain is over.
+  private func drainForAnHour(_ outbox: Outbox) -> (drain: Task<OutboxSummary, any Error>, isOver: Shared<Bool>) {
+    let isOver = Shared(false)
+    let drain = Task {
+      defer { isOver.value = true }
+      return try await outbox.drain(for: .seconds(3_600))
+    }
+    return (drain, isOver)
+  }
+
   @Test func `a drain with a limit tries a bad network again until the limit`() async throws {
     let (begun, gates) = (TestGate(), (1...3).map { _ in TestGate() })
     let world = try OutboxWorld { request in
@@ -128,11 +138,7 @@ import Testing
     }
     let outbox = try await world.outbox()
     try await outbox.enqueue(Ping(number: 1))
-    let isOver = Shared(false)
-    let drain = Task {
-      defer { isOver.value = true }
-      return try await outbox.drain(for: .seconds(3_600))
-    }
+    let (drain, isOver) = drainForAnHour(outbox)
     // Probes come after 1 and 2 seconds.
     for (count, gate) in gates.enumerated() {
       await world.letTimePass(besides: 1) { begun.arrivalCount > count }
@@ -158,11 +164,7 @@ import Testing
     }
     let outbox = try await world.outbox()
     try await outbox.enqueue(Ping(number: 1))
-    let isOver = Shared(false)
-    let drain = Task {
-      defer { isOver.value = true }
-      return try await outbox.drain(for: .seconds(3_600))
-    }
+    let (drain, isOver) = drainForAnHour(outbox)
     await world.letTimePass(besides: 1) { isOver.value }
     #expect(try await drain.value.isEmpty)
     #expect(count.value == 3)
@@ -194,11 +196,7 @@ import Testing
     #expect(world.clock.now == .zero)
     // Beside it, an entry that rests is waited for.
     try await outbox.enqueue(note("a"))
-    let isOver = Shared(false)
-    let drain = Task {
-      defer { isOver.value = true }
-      return try await outbox.drain(for: .seconds(3_600))
-    }
+    let (drain, isOver) = drainForAnHour(outbox)
     await world.letTimePass(besides: 1) { isOver.value }
     let left = try await drain.value
     #expect((left.waiting, left.held) == (0, 1))
@@ -219,7 +217,7 @@ import Testing
     drain.cancel()
     await #expect(throws: CancellationError.self) { try await drain.value }
     while world.clock.sleeperCount > 0 { await Task.yield() }
-    // Another outbox on the file sends, on a clock that stands.
+    // Another outbox on the file sends, although the clock does not go on.
     let other = try await world.outbox(OutboxConfiguration(pollInterval: .seconds(3_600)))
     try await other.enqueue(Ping(number: 2))
     try await other.drain()

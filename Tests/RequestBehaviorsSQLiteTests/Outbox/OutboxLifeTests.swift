@@ -75,6 +75,26 @@ import Testing
     #expect(!world.sent.contains("POST /pings/1"))
   }
 
+  @Test func `the shutdown of another client, which a behavior calls, does not end an outbox`() async throws {
+    let world = try OutboxWorld()
+    let isUp = Shared(false)
+    let other = ClosureBehavior("other", order: .authentication) { request, next in
+      guard isUp.value else {
+        let client = NetworkClient(baseURL: request.url, transport: MockTransport())
+        await client.shutdown()
+        try await client.send(.get("key"))
+        return try await next(request)
+      }
+      return try await next(request)
+    }
+    let outbox = try await world.outbox(world.client([other]))
+    try await outbox.enqueue(Ping(number: 1))
+    #expect(try await outbox.drain().waiting == 1)
+    isUp.value = true
+    #expect(try await outbox.drain().isEmpty)
+    #expect(world.sent == ["POST /pings/1"])
+  }
+
   @Test func `another outbox on the file sends as soon as a drain has returned`() async throws {
     let world = try OutboxWorld { _ in (503, "") }
     let outboxes = [try await world.outbox(), try await world.outbox()]

@@ -46,6 +46,14 @@ import Testing
       Reply(answers.update { $0.count > 1 ? $0.removeFirst() : $0[0] })
     }
     try await client.send(.get("x"))
+    try await expectAllReleasedWithTheTask()
+  }
+
+  /// Expects that all is released when the task has ended that refreshed or removed the token of a request.
+  ///
+  /// It ends a moment after the request.
+  private func expectAllReleasedWithTheTask() async throws {
+    _ = try await eventually { memory.callsInUse == 0 }
     memory.expectAllReleased()
   }
 
@@ -57,9 +65,7 @@ import Testing
     } catch {
       #expect((error as? NetworkError)?.code == .unacceptableStatus)
     }
-    // The task that removed the token ends a moment after the request.
-    _ = try await eventually { memory.callsInUse == 0 }
-    memory.expectAllReleased()
+    try await expectAllReleasedWithTheTask()
   }
 
   @Test func `a repeated attempt`() async throws {

@@ -35,6 +35,22 @@ import Testing
     }
   }
 
+  /// Begins a call that a behavior holds up, and then a period of 20 seconds.
+  ///
+  /// - Parameters:
+  ///   - client: The client.
+  ///   - sleepers: The number of waits on the clock that the call has.
+  /// - Returns: The tasks of the call and of the shutdown.
+  private func endDuringCall(
+    of client: NetworkClient, sleepers: Int = 0
+  ) async -> (call: Task<Void, any Error>, end: Task<Void, Never>) {
+    let call = Task { try await client.send(.get("x")) }
+    await arrived.pass()
+    let end = Task { await client.shutdown(gracePeriod: .seconds(20)) }
+    await clock.waitForSleepers(sleepers + 1)
+    return (call, end)
+  }
+
   private func failure<Value: Sendable>(of task: Task<Value, any Error>) async throws -> NetworkError {
     try await #require(throws: NetworkError.self) { try await task.value }
   }
@@ -58,10 +74,7 @@ import Testing
 
   @Test func `what is left at the end of the period is ended`() async throws {
     let client = client(patient)
-    let call = Task { try await client.send(.get("x")) }
-    await arrived.pass()
-    let end = Task { await client.shutdown(gracePeriod: .seconds(20)) }
-    await clock.waitForSleepers(2)
+    let (call, end) = await endDuringCall(of: client, sleepers: 1)
     clock.advance(by: .seconds(19))
     #expect(clock.sleeperCount == 2)
     clock.advance(by: .seconds(1))
@@ -85,10 +98,7 @@ import Testing
       return try await next(request)
     }
     let client = client(held, needy, transport: transport)
-    let call = Task { try await client.send(.get("x")) }
-    await arrived.pass()
-    let end = Task { await client.shutdown(gracePeriod: .seconds(20)) }
-    await clock.waitForSleepers(1)
+    let (call, end) = await endDuringCall(of: client)
     released.open()
     try await call.value
     await end.value
@@ -137,10 +147,7 @@ import Testing
 
   @Test func `a cancellation ends the period`() async throws {
     let client = client(patient)
-    let call = Task { try await client.send(.get("x")) }
-    await arrived.pass()
-    let end = Task { await client.shutdown(gracePeriod: .seconds(20)) }
-    await clock.waitForSleepers(2)
+    let (call, end) = await endDuringCall(of: client, sleepers: 1)
     end.cancel()
     await end.value
     #expect(try await failure(of: call).code == .clientShutDown)
@@ -148,10 +155,7 @@ import Testing
 
   @Test func `a shutdown ends the period`() async throws {
     let client = client(patient)
-    let call = Task { try await client.send(.get("x")) }
-    await arrived.pass()
-    let end = Task { await client.shutdown(gracePeriod: .seconds(20)) }
-    await clock.waitForSleepers(2)
+    let (call, end) = await endDuringCall(of: client, sleepers: 1)
     await client.shutdown()
     await end.value
     #expect(try await failure(of: call).code == .clientShutDown)
@@ -172,10 +176,7 @@ import Testing
   @Test func `the log of a call under way is complete before the client has ended`() async throws {
     let lines = Locked(0)
     let client = client(held, .logging(ClosureLogSink { _ in lines.withLock { $0 += 1 } }))
-    let call = Task { try await client.send(.get("x")) }
-    await arrived.pass()
-    let end = Task { await client.shutdown(gracePeriod: .seconds(20)) }
-    await clock.waitForSleepers(1)
+    let (call, end) = await endDuringCall(of: client)
     released.open()
     await end.value
     #expect(lines.withLock { $0 } == 1)
@@ -216,14 +217,16 @@ import Testing
   }
 
   @Test func `a response on its way over a real connection arrives`() async throws {
-    let (gate, server) = (LoopbackGate(), try LoopbackServer())
-    server.enqueue(.text("late").held(by: gate, at: .body(after: 2)))
+    let gate = LoopbackGate()
+    let server = try LoopbackServer { request in
+      request.path == "/x" ? .text("late").held(by: gate, at: .body(after: 2)) : .text("")
+    }
     let client = NetworkClient(baseURL: server.baseURL)
     let call = Task { try await client.send(.get("x").returning(NetworkResponse.self)).text }
     await gate.waitForArrivals(1)
     let end = Task { await client.shutdown(gracePeriod: .seconds(60)) }
     // Until the period has begun, calls are sent.
-    while server.requestCount < 100, (try? await client.send(.get("late"))) != nil {}
+    while (try? await client.send(.get("free"))) != nil {}
     gate.open()
     #expect(try await call.value == "late")
     await end.value

@@ -10,7 +10,7 @@ extension TokenSession {
   /// The session is signed out first, as by ``signOut()``, whatever the server says. A refresh under way is awaited for
   /// up to ``TokenRefreshPolicy/timeout``: it may have spent the old refresh token, and the new token is then the one
   /// to revoke. So is a token that another process has refreshed, or has stored while this session had none. A user who
-  /// signs in while the store is read for the first time stays. A cancellation ends neither wait; the closure gets it.
+  /// signs in while the store is read for the first time stays. A cancellation of the task ends none of these waits.
   ///
   /// Without a network the closure fails, such as with ``NetworkError/Code-swift.struct/cannotConnect``. The session is
   /// signed out then too, and the token stays valid at the server until it expires. The session has forgotten it: to
@@ -51,7 +51,7 @@ extension TokenCoordinator {
       storing = .failure(error)
     }
     // If another process has refreshed the token, the server may not know the older one any more. The token of another
-    // sign-in of the account leaves the older one valid. Without a token here, that of the user is what was removed.
+    // sign-in of the account leaves the older one valid. A session without a token hands over the one that it removed.
     if let found = news.withLock({ $0 }),
       token.map({ found.sessionID == $0.sessionID && found.signIn == $0.signIn }) ?? true
     {
@@ -61,7 +61,7 @@ extension TokenCoordinator {
     let (clock, limit) = update { state, clock in (clock, state.policy.timeout) }
     let timer = clock.schedule(after: limit) { late.settle(.success(nil)) }
     defer { timer.cancel() }
-    // In a task of its own: after a cancellation of the caller, the older token is of no use to the closure either.
+    // In a task of its own, which a cancellation does not end: the refresh may have spent the older token.
     let newest = await Task { try? await late.value() }.value
     return (newest ?? token, storing)
   }

@@ -40,7 +40,7 @@ struct DownloadBehavior: ResumingBehavior {
       step = DownloadHeadDecision(after: nil, response, isPartWanted: isPartWanted)
     }
     let isOwned = next.knowsOwner(of: response)
-    // The one who reads the log would look for the fault in the server's validator.
+    // Without the event, the reader of a log would suspect the validator of the server.
     if !isOwned, step == .begin, owner.flatMap({ DownloadRecord(of: response.headers, for: $0) }) != nil {
       noteUnknownOwner(request)
     }

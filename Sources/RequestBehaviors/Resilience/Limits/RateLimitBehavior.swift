@@ -114,10 +114,9 @@ public struct RateLimitBehavior: UniqueBehavior {
     let isUsedUp = hints.limits.contains { ($0.remaining ?? 1) <= 0 }
     guard isRefusal || isUsedUp, let delay = hints.delay, delay > .zero else { return }
     let call = response.request.call
-    limiter.pause(lane, for: delay, at: call.clock.now())
-    let pause = min(delay, limiter.longestPause)
+    let pause = limiter.pause(lane, for: delay, at: call.clock.now())
     let reason =
-      pause == delay ? "as the server asks" : "the longest pause; the server asks for \(delay.inWords)"
+      pause == delay ? "as the server asks" : "the longest pause, although the server asks for \(delay.inWords)"
     call.record("\(key) pauses for \(pause.inWords), \(reason)", from: "RateLimitBehavior", kind: .limit)
   }
 }

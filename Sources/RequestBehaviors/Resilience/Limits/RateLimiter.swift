@@ -128,9 +128,12 @@ public final class RateLimiter: Sendable {
   func leave(_ lane: Locked<Lane>, _ place: WaitingPlace) { lane.withLock { $0.remove(place) }?.settle(.success(())) }
 
   /// Holds all permits for a while, because the server asked for it.
-  func pause(_ lane: Locked<Lane>, for duration: Duration, at now: Duration) {
-    guard duration > .zero else { return }
-    lane.withLock { $0.bucket.pause(until: now + min(duration, longestPause), at: now) }
+  ///
+  /// - Returns: The length of the pause, which is at most the longest one.
+  func pause(_ lane: Locked<Lane>, for duration: Duration, at now: Duration) -> Duration {
+    let pause = min(duration, longestPause)
+    lane.withLock { $0.bucket.pause(until: now + pause, at: now) }
+    return pause
   }
 }
 

@@ -32,7 +32,7 @@ extension OutboxDrainer {
       return nil
     }
     let ending = await attempt.run()
-    // The client lets the last calls end: it refuses this one, and would refuse each that follows.
+    // The client ends. It refuses this call, and would refuse each that follows.
     let isRefused = ending.outcome.isEnd && !Task.isCancelled
     if isRefused { state.withLock { $0.isEnded = true } }
     defer { if isRefused { endDrains(NetworkError.clientShutDown(), upTo: .max) } }

@@ -29,7 +29,7 @@ extension OutboxDrainer {
       defer { state.endings = [] }
       return state.endings
     }
-    // After the lock was given back: who called `drain` may ask another outbox on the file to send next.
+    // Not before the lock is given back: the caller of `drain` may ask another outbox on the file to send next.
     for waiter in done + waiting { waiter.settle(.success(())) }
     // Something may have been asked for while the lock was given back.
     run()
@@ -186,18 +186,17 @@ extension OutboxDrainer {
     guard isIdle, !drains.isEmpty else { return [] }
     let (present, ready) = (core.present, ready(of: core.present))
     // The entries of owners without a token wait for the end of a pause, as all do without a network.
-    let readyWait = try await timeToNextEntry(of: ready)
-    let wait = try await ready.count < present.count ? timeToNextEntry(of: present) : readyWait
-    // An entry that this program cannot send is looked at again and again, but a call does not wait for it.
-    let isResting = (wait ?? .zero) > .zero && drains.values.contains { $0.end != nil }
-    let rest = isResting ? try await timeToNextSendableEntry(of: present) : nil
-    let isReady = readyWait.map { $0 <= .zero } ?? false
+    let isReady = try await hasDueEntry(of: ready)
+    var isDue = isReady
+    if !isReady, ready.count < present.count { isDue = try await hasDueEntry(of: present) }
     let isSentByOthers = try await canSend ? false : core.isSending()
+    // A call with a limit also waits for an entry that rests, because the server or the network failed just now.
+    let isResting = !isDue && drains.values.contains { $0.end != nil }
+    let rest = isResting ? try await timeToNextSendableEntry(of: present) : nil
     let now = core.clock.now()
     let done = drains.filter { _, drain in
-      // A call with a limit also waits for an entry that rests, because the server or the network failed just now.
-      let isRestAwaited = drain.end.map { end in rest.map { $0 <= end - now } ?? false } ?? false
-      guard isSentByOthers || isRestAwaited || wait.map({ $0 <= .zero }) == true else { return true }
+      if let end = drain.end, let rest, now + rest <= end { return false }
+      guard isDue || isSentByOthers else { return true }
       return (isPaused || !isReady) && canSend && drain.end == nil
     }
     state.withLock { state in for id in done.keys { state.drains[id] = nil } }
@@ -211,12 +210,14 @@ extension OutboxDrainer {
     }
   }
 
-  /// Returns the time until the next entry of an owner is due, which may have passed; nil if none waits.
-  private func timeToNextEntry(of owners: Set<String?>) async throws -> Duration? {
-    try await nextTime(of: owners).map { .milliseconds($0 - core.now) }
+  /// Returns whether an entry of an owner is due.
+  private func hasDueEntry(of owners: Set<String?>) async throws -> Bool {
+    try await nextTime(of: owners).map { $0 <= core.now } ?? false
   }
 
-  /// Returns the time until the next entry of an owner is due that this program can send; nil if none waits.
+  /// Returns the time until the next entry of an owner that this program can send is due; nil if none waits.
+  ///
+  /// An entry that it cannot send is looked at again and again, but no call waits for it.
   private func timeToNextSendableEntry(of owners: Set<String?>) async throws -> Duration? {
     let core = core
     return try await core.store.read { db in

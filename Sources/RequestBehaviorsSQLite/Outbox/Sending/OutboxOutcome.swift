@@ -82,7 +82,11 @@ extension OutboxOutcome {
   ///   - wasSentBefore: Whether an earlier attempt may have arrived.
   ///   - wasSent: Whether the call has sent a request.
   ///   - isStopped: Whether the outbox has cancelled the attempt.
-  init(_ error: any Error, _ trust: OutboxTrust, wasSentBefore: Bool, wasSent: Bool, isStopped: Bool) {
+  ///   - isClientEnding: Whether the client of the outbox takes no more calls.
+  init(
+    _ error: any Error, _ trust: OutboxTrust, wasSentBefore: Bool, wasSent: Bool, isStopped: Bool,
+    isClientEnding: Bool
+  ) {
     if isStopped, error is CancellationError {
       self = .ended(wasSent: wasSent)
       return
@@ -94,7 +98,8 @@ extension OutboxOutcome {
     }
     // The description hides the secrets that the call knows.
     let text = error.description
-    if error.code == .clientShutDown {
+    if error.code == .clientShutDown, isClientEnding {
+      // The error may also be that of another client, which a behavior of the user's calls.
       self = .ended(wasSent: wasSent)
     } else if error.code == .intercepted {
       self = .nothing(text, wasSent: wasSent)

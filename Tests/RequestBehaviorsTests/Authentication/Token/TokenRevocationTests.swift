@@ -124,46 +124,40 @@ import Testing
     #expect(store.value == "b")
   }
 
-  @Test func `the token of a refresh under way is revoked, and not thrown away`() async throws {
+  /// Begins a sign-out while a refresh is under way.
+  ///
+  /// - Parameters:
+  ///   - reply: The token response of the refresh.
+  ///   - delay: The time that it takes.
+  /// - Returns: The session, and the task of its sign-out, which waits for the refresh.
+  /// - Throws: The error of the sign-in.
+  private func signingOut(
+    _ reply: String, after delay: Duration
+  ) async throws -> (session: TokenSession, out: Task<Void, any Error>) {
     let (session, client) = try await signedIn()
     mock.on(.get, "a").respond(401, headers: ["WWW-Authenticate": "Bearer"])
-    mock.on(.post, "token").respond(
-      200, jsonText: #"{"access_token":"a1","refresh_token":"r1"}"#
-    ).delayed(by: .seconds(5))
+    mock.on(.post, "token").respond(200, jsonText: reply).delayed(by: delay)
     let call = Task { try await client.send(.get("a")) }
     _ = await mock.waitForRequests(2)
     let out = Task { try await session.signOut { note($0) } }
     _ = await #expect(throws: NetworkError.self) { try await call.value }
+    return (session, out)
+  }
+
+  @Test(arguments: [false, true])
+  func `the token of a refresh under way is revoked, also by a sign-out that is cancelled`(isCancelled: Bool)
+    async throws
+  {
+    let (session, out) = try await signingOut(#"{"access_token":"a1","refresh_token":"r1"}"#, after: .seconds(5))
+    if isCancelled { out.cancel() }
     clock.advance(by: .seconds(5))
     try await out.value
     #expect(revoked.withLock { $0 } == ["r1"])
     #expect(try await session.isSignedIn() == false)
   }
 
-  @Test func `a sign-out that is cancelled has the token of a refresh under way revoked`() async throws {
-    let (session, client) = try await signedIn()
-    mock.on(.get, "a").respond(401, headers: ["WWW-Authenticate": "Bearer"])
-    mock.on(.post, "token").respond(
-      200, jsonText: #"{"access_token":"a1","refresh_token":"r1"}"#
-    ).delayed(by: .seconds(5))
-    let call = Task { try await client.send(.get("a")) }
-    _ = await mock.waitForRequests(2)
-    let out = Task { try await session.signOut { note($0) } }
-    _ = await #expect(throws: NetworkError.self) { try await call.value }
-    out.cancel()
-    clock.advance(by: .seconds(5))
-    try await out.value
-    #expect(revoked.withLock { $0 } == ["r1"])
-  }
-
   @Test func `a refresh that does not end is awaited no longer than the policy says`() async throws {
-    let (session, client) = try await signedIn()
-    mock.on(.get, "a").respond(401, headers: ["WWW-Authenticate": "Bearer"])
-    mock.on(.post, "token").respond(200, jsonText: #"{"access_token":"a1"}"#).delayed(by: .seconds(600))
-    let call = Task { try await client.send(.get("a")) }
-    _ = await mock.waitForRequests(2)
-    let out = Task { try await session.signOut { note($0) } }
-    _ = await #expect(throws: NetworkError.self) { try await call.value }
+    let (_, out) = try await signingOut(#"{"access_token":"a1"}"#, after: .seconds(600))
     clock.advance(by: .seconds(31))
     try await out.value
     #expect(revoked.withLock { $0 } == ["r0"])
