@@ -78,7 +78,8 @@ struct OAuth1Signer: Sendable {
     guard sendsBodyHash(of: request) else { return nil }
     throw NetworkError(
       .invalidRequest,
-      "the body of \(request) is a stream, but the OAuth 1.0a options send its hash; give it as data or a file")
+      "the body of \(request) is a stream or a part of a file, but the OAuth 1.0a options send its hash; give it "
+        + "as data or a file")
   }
 
   /// Sets the type of a body that has none to bytes (RFC 9110 §8.3).

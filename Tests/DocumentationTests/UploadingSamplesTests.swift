@@ -25,6 +25,20 @@ import Testing
     #expect(mock.sent.first?.headers["Content-Type"] == "video/mp4")
   }
 
+  @Test func `a file is sent in parts`() async throws {
+    let length = Int64(20 << 20)
+    try FileHandle(forWritingTo: film).truncate(atOffset: UInt64(length))
+    let parts = stride(from: 0, to: length, by: 8 << 20)
+    for (index, start) in parts.enumerated() {
+      let range = start..<min(start + 8 << 20, length)
+      try await client.send(
+        .put(
+          "films/7/parts/\(index)",
+          body: .file(film, range: range, contentType: "video/mp4")))
+    }
+    #expect(mock.sent.map { $0.body?.length } == [8 << 20, 8 << 20, 4 << 20])
+  }
+
   @Test func `a form is sent`() async throws {
     let form = RequestContent.multipart([
       .field("title", "Holiday"),

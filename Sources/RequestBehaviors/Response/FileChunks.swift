@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The bytes that a file has when it is opened, or when its length was taken.
+/// The bytes that a file has when it is opened, or when its length was taken, or a part of them.
 ///
 /// They are read on a queue of their own, because reading may block.
 package struct FileChunks: AsyncSequence, Sendable {
@@ -47,9 +47,10 @@ package struct FileChunks: AsyncSequence, Sendable {
     ///
     /// - Parameters:
     ///   - url: The file.
+    ///   - range: The bytes that are read; `nil` for all.
     ///   - expected: The facts that were taken before; `nil` if they were not.
     /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable``.
-    init(_ url: URL, _ expected: Facts?) async throws {
+    init(_ url: URL, _ range: Range<Int64>?, _ expected: Facts?) async throws {
       (length, handle) = try await FileQueue.run {
         let facts = try Facts(of: url)
         // A file that has grown still begins with the announced bytes. Another file has other bytes.
@@ -57,8 +58,14 @@ package struct FileChunks: AsyncSequence, Sendable {
           throw NetworkError(
             .bodyUnreadable, "another file took the place of the body file \(url.path) before it was sent")
         }
+        if let range, range.lowerBound < 0 || range.upperBound > facts.length {
+          throw NetworkError(
+            .bodyUnreadable, "the body file \(url.path) has \(facts.length) bytes, but bytes \(range) were to be sent")
+        }
         do {
-          return (expected?.length ?? facts.length, try FileHandle(forReadingFrom: url))
+          let handle = try FileHandle(forReadingFrom: url)
+          if let range { try handle.seek(toOffset: UInt64(range.lowerBound)) }
+          return (range.map { $0.upperBound - $0.lowerBound } ?? expected?.length ?? facts.length, handle)
         } catch {
           throw NetworkError(.bodyUnreadable, "the body file \(url.path) could not be opened", underlyingError: error)
         }
@@ -73,11 +80,17 @@ package struct FileChunks: AsyncSequence, Sendable {
   static func length(of file: URL) throws -> Int64 { try Facts(of: file).length }
 
   private let url: URL
+  private let range: Range<Int64>?
   private let facts: Facts?
 
   /// Creates a sequence that opens the file when the first chunk is asked for.
-  package init(_ url: URL) {
+  ///
+  /// - Parameters:
+  ///   - url: The file.
+  ///   - range: The bytes of it, counted from 0; by default all. Reading fails if the file has not all of them.
+  package init(_ url: URL, range: Range<Int64>? = nil) {
     self.url = url
+    self.range = range
     facts = nil
   }
 
@@ -89,6 +102,7 @@ package struct FileChunks: AsyncSequence, Sendable {
   ///   can be read.
   package init(measuring url: URL) async throws {
     self.url = url
+    range = nil
     facts = try await FileQueue.run { try Facts(of: url) }
   }
 
@@ -97,18 +111,20 @@ package struct FileChunks: AsyncSequence, Sendable {
 
   package struct Iterator: AsyncIteratorProtocol {
     private let url: URL
+    private let range: Range<Int64>?
     private let facts: Facts?
     private var file: OpenFile?
     private var readCount: Int64 = 0
 
     fileprivate init(_ chunks: FileChunks) {
       url = chunks.url
+      range = chunks.range
       facts = chunks.facts
     }
 
     package mutating func next() async throws -> Data? {
       let open: OpenFile
-      if let file { open = file } else { open = try await OpenFile(url, facts) }
+      if let file { open = file } else { open = try await OpenFile(url, range, facts) }
       file = open
       // Bytes that a writer appends meanwhile are beyond the announced length.
       let count = Int(Swift.min(FileChunks.chunkCount(open.length), open.length - readCount))

@@ -91,6 +91,28 @@ extension TransportConformance {
       try await bench.failure(of: remote, .bodyUnreadable, because: "the body's URL is not that of a file")
       try bench.equal(bench.server.requestCount, 0, "requests")
     },
+    Case("a part of a file arrives with its length") { bench in
+      let file = FileManager.default.temporaryDirectory.appending(path: "conformance-\(UUID().uuidString)")
+      let bytes = Data((0..<700_000).map { UInt8(truncatingIfNeeded: $0 / 3) })
+      try bytes.write(to: file)
+      defer { try? FileManager.default.removeItem(at: file) }
+      for part in [0..<7, 7..<650_000, 699_999..<700_000, 5..<5] {
+        let body = RequestBody.file(file, range: Int64(part.lowerBound)..<Int64(part.upperBound))
+        let found = try await bench.received(try bench.request(.put, body: body))
+        try bench.hold(found.body == bytes[part], "\(part): \(found.body.count) bytes arrived, not as they are")
+        try bench.equal(found.headers[.contentLength], "\(part.count)", "\(part): Content-Length")
+      }
+    },
+    Case("a part that a file does not have is not sent") { bench in
+      let file = FileManager.default.temporaryDirectory.appending(path: "conformance-\(UUID().uuidString)")
+      try Data(count: 100).write(to: file)
+      defer { try? FileManager.default.removeItem(at: file) }
+      for part: Range<Int64> in [90..<101, -1..<5, .min..<0] {
+        let request = try bench.request(.put, body: .file(file, range: part))
+        try await bench.failure(of: request, .bodyUnreadable, because: "the file has no bytes \(part)")
+      }
+      try bench.equal(bench.server.requestCount, 0, "requests")
+    },
     Case("a replayable stream arrives, each time anew") { bench in
       let body = RequestBody.stream { ByteStream(chunks: ["one", "", "two"].map { Data($0.utf8) }) }
       for _ in 1...2 {

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
@@ -54,6 +55,44 @@ import Testing
     let file = try await sent(
       .file(URL(fileURLWithPath: "x"), contentType: "image/png"), headers: ["content-type": "a/b"])
     #expect(file.headers.values(for: "Content-Type") == ["a/b"])
+  }
+
+  @Test func `a part of a file has the length of its range and the type of a file`() async throws {
+    let request = try await sent(.file(URL(fileURLWithPath: "x"), range: 3..<10))
+    #expect(request.body?.length == 7)
+    #expect(request.headers["Content-Type"] == "application/octet-stream")
+    let endless = try await sent(.file(URL(fileURLWithPath: "x"), range: .min ..< .max, contentType: "image/png"))
+    #expect(endless.body?.length == nil)
+    #expect(endless.headers["Content-Type"] == "image/png")
+  }
+
+  @Test func `a retry sends the same part of a file again`() async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "part-\(UUID().uuidString)")
+    try Data("0123456789".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let bodies = Box<[String]>([])
+    let transport = ClosureTransport { request in
+      let data = try await request.bodyData()
+      let count = bodies.update { bodies in
+        bodies.append(String(decoding: data, as: UTF8.self))
+        return bodies.count
+      }
+      return NetworkResponse(request: request, statusCode: count == 1 ? 503 : 200)
+    }
+    let clock = ManualClock()
+    let client = NetworkClient(transport).with { ($0.behaviors, $0.clock) = ([.retry()], clock.requestClock) }
+    try await clock.run { try await client.send(.put("x", body: .file(file, range: 3..<7))) }
+    #expect(bodies.value == ["3456", "3456"])
+  }
+
+  @Test func `a part that a file does not have fails with the part and the length of the file`() async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "part-\(UUID().uuidString)")
+    try Data("0123456789".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let request = try await sent(.file(file, range: 8..<11))
+    let error = await #expect(throws: NetworkError.self) { try await request.bodyData() }
+    #expect(error?.code == .bodyUnreadable)
+    #expect(error?.message == "the body file \(file.path) has 10 bytes, but bytes 8..<11 were to be sent")
   }
 
   @Test func `a value that cannot be encoded is an error that names type and place`() async {

@@ -136,8 +136,8 @@ public struct MessageSignature: Sendable {
     case .stream, .oneShot:
       throw NetworkError(
         .invalidRequest,
-        "the signature is to cover content-digest, but the body is a stream; set the field Content-Digest yourself, or "
-          + "send a file")
+        "the signature is to cover content-digest, but the body is a stream or a part of a file; set the field "
+          + "Content-Digest yourself, or send a file")
     }
   }
 }

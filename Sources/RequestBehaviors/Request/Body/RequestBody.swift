@@ -53,6 +53,24 @@ public struct RequestBody: Sendable {
     RequestBody(.file(url), contentType: contentType, length: nil)
   }
 
+  /// Creates a body of a part of a file, read while the request is sent.
+  ///
+  /// It is a stream with a length, which can be sent again: an upload in parts needs no copy of a part in memory. The
+  /// bytes must stay as they are until the call ends. If the file does not have all of them, the send fails with
+  /// ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable``.
+  ///
+  /// - Parameters:
+  ///   - url: The file.
+  ///   - range: The bytes of the file, counted from 0; an empty range is a body without bytes.
+  ///   - contentType: The media type.
+  /// - Returns: The body.
+  public static func file(_ url: URL, range: Range<Int64>, contentType: String? = nil) -> RequestBody {
+    let length = range.upperBound.subtractingReportingOverflow(range.lowerBound)
+    return .stream(contentType: contentType, length: length.overflow ? nil : length.partialValue) {
+      ByteStream(FileChunks(url, range: range))
+    }
+  }
+
   /// Creates a body of a stream that can be created again for a further send.
   ///
   /// - Parameters:

@@ -47,6 +47,19 @@ public struct RequestContent: Sendable {
     .body(.file(url, contentType: contentType))
   }
 
+  /// A part of a file, read when the request is sent; by default `application/octet-stream`.
+  ///
+  /// - Parameters:
+  ///   - url: The file.
+  ///   - range: The bytes of the file, counted from 0. A file that does not have all of them fails the send.
+  ///   - contentType: The media type.
+  /// - Returns: The content.
+  public static func file(
+    _ url: URL, range: Range<Int64>, contentType: String = "application/octet-stream"
+  ) -> RequestContent {
+    .body(.file(url, range: range, contentType: contentType))
+  }
+
   /// A stream that is created again for every send; by default `application/octet-stream`.
   ///
   /// - Parameters:

@@ -30,6 +30,13 @@ import Testing
     return try StrictMultipartReader.parts(of: try await request.bodyData(), contentType: type)
   }
 
+  @Test func `a form has a part of a file, and knows its length`() async throws {
+    let file = try file("0123456789")
+    let request = try await sent([.part("part", .file(file, range: 3..<7), filename: "photo.jpg")])
+    #expect(try await parts(of: request).map(\.content) == [Data("3456".utf8)])
+    #expect(try await request.bodyData().count == request.body?.length.map(Int.init))
+  }
+
   @Test func `a form of fields and bytes is laid out as RFC 7578 shows`() async throws {
     let request = try await sent([
       .field("title", "Grüße"), .part("meta", .json(["a": 1])),
