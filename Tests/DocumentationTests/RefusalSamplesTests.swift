@@ -26,11 +26,11 @@ private struct Report: Decodable, Sendable {
       show(report)
     } catch let error as NetworkError {
       log("\(error)")
-      log(error.problem?.detail ?? "the server gives no details")
+      log(error.serverMessage ?? "the server gives no reason")
       log(error.serverRequestID ?? "the server gives no id")
       for attempt in error.attempts { log("\(attempt)") }
     }
-    #expect(journal.entries.dropFirst().prefix(2) == ["the report is closed", "r-1"])
+    #expect(journal.entries.dropFirst().prefix(2) == ["Forbidden: the report is closed", "r-1"])
     #expect(journal.entries.last == "#1 GET https://api.example.com/v1/reports/7: 403")
     #expect(!journal.entries.joined().contains("s3cret"))
   }

@@ -22,9 +22,15 @@ extension Redactor {
     return hiding(values)
   }
 
-  /// Returns a redactor that also hides the secrets of a response's request and of its own fields.
+  /// Returns a redactor that also hides the secrets of a response's request, of its fields and interim responses, and
+  /// of a form or JSON body of up to 64 KiB.
   func hiding(secretsOf response: NetworkResponse) -> Redactor {
-    hiding(secretsOf: response.request).hiding(secrets(in: response.headers))
+    let fields = [response.headers] + response.interimResponses.map(\.headers)
+    var values = fields.flatMap(secrets(in:))
+    if case .data(let data) = response.body, data.count <= 65_536 {
+      values += secrets(inBody: data, contentType: response.headers[.contentType])
+    }
+    return hiding(secretsOf: response.request).hiding(values)
   }
 
   /// Returns the values in a request's or response's fields that must not appear in any text about it.

@@ -35,15 +35,15 @@ extension NetworkError {
 
   /// Returns the error for a response with a status that the call does not accept.
   ///
-  /// Its message has the status, the ``NetworkResponse/refusalReason``, and title and detail of
-  /// ``NetworkError/problem``. For a 401 or 403 it also lists the credentials that were withheld from the origin.
+  /// Its message has the status, the ``NetworkResponse/refusalReason`` and the ``NetworkError/serverMessage``. For a
+  /// 401 or 403 it also lists the credentials that were withheld from the origin.
   ///
   /// - Parameter response: The response.
   /// - Returns: An error of code ``Code-swift.struct/unacceptableStatus``.
   public static func unacceptableStatus(_ response: NetworkResponse) -> NetworkError {
     var message = "the server answered \(response.statusCode)"
     if let reason = response.refusalReason { message += ": \(reason)" }
-    if let problem = ProblemDetails(response)?.summary { message += ": \(problem)" }
+    if let words = ServerMessage.text(of: response), !message.contains(words) { message += ": \(words)" }
     if response.statusCode == 401 || response.statusCode == 403 {
       message += response.request.call.noteOnWithheld(from: response.request.origin) ?? ""
     }

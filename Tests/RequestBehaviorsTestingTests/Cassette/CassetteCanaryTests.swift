@@ -18,12 +18,12 @@ import Testing
 
   /// The form in which the server repeats the value, without a name that tells what it is.
   enum Encoding: String, CaseIterable {
-    case plain, percent, base64, nested, divided
+    case plain, percent, base64, nested, divided, message
 
     var chunks: [String] {
       let secret = CassetteCanaryTests.secret
       switch self {
-      case .plain: return ["said \(secret)."]
+      case .plain, .message: return ["said \(secret)."]
       case .percent: return ["said \(secret.replacing("+", with: "%2B").replacing("/", with: "%2f"))."]
       case .base64: return ["said \(Data("user:\(secret)".utf8).base64EncodedString())."]
       case .nested: return [#"{"b": "\#(secret.replacing("/", with: #"\/"#))"}"#]
@@ -46,11 +46,13 @@ import Testing
   private static func server(_ place: Place, _ encoding: Encoding) -> MockTransport {
     MockTransport { request in
       var chunks = encoding.chunks
-      let isJSON = encoding == .nested || place == .token
+      let isJSON = encoding == .nested || encoding == .message || place == .token
       if isJSON {
         chunks = chunks.map { $0.replacing(#"\"#, with: #"\\"#).replacing("\"", with: #"\""#) }
         let token = place == .token ? "\"access_token\": \"\(secret)\", " : ""
-        chunks = ["{\(token)\"said\": \""] + chunks + ["\"}"]
+        // The message of an error has words of this member, but not of others.
+        let name = encoding == .message ? "message" : "said"
+        chunks = ["{\(token)\"\(name)\": \""] + chunks + ["\"}"]
       }
       let type = isJSON ? "application/json" : "text/plain"
       var response = NetworkResponse(

@@ -12,7 +12,7 @@ enum MadeStatus400 {
 
   // GET https://api.example.com/v1/issues?page=2 failed: unacceptableStatus, status 400, after 1 send.
   //
-  //   the server answered 400
+  //   the server answered 400: no 400
   //
   // Write makeClient(transport:clock:) once: it returns your client over another transport and clock.
   // Its behaviors were RedirectsBehavior, RecordingBehavior.
@@ -56,7 +56,7 @@ enum MadeStatus401 {
 
   // GET https://api.example.com/v1/issues?page=2 failed: unacceptableStatus, status 401, after 1 send.
   //
-  //   the server answered 401
+  //   the server answered 401: no 401
   //
   // Write makeClient(transport:clock:) once: it returns your client over another transport and clock.
   // Its behaviors were RedirectsBehavior, RecordingBehavior.
@@ -100,7 +100,7 @@ enum MadeStatus403 {
 
   // GET https://api.example.com/v1/issues?page=2 failed: unacceptableStatus, status 403, after 1 send.
   //
-  //   the server answered 403
+  //   the server answered 403: no 403
   //
   // Write makeClient(transport:clock:) once: it returns your client over another transport and clock.
   // Its behaviors were RedirectsBehavior, RecordingBehavior.
@@ -144,7 +144,7 @@ enum MadeStatus404 {
 
   // GET https://api.example.com/v1/issues?page=2 failed: unacceptableStatus, status 404, after 1 send.
   //
-  //   the server answered 404
+  //   the server answered 404: no 404
   //
   // Write makeClient(transport:clock:) once: it returns your client over another transport and clock.
   // Its behaviors were RedirectsBehavior, RecordingBehavior.
@@ -188,7 +188,7 @@ enum MadeStatus409 {
 
   // GET https://api.example.com/v1/issues?page=2 failed: unacceptableStatus, status 409, after 1 send.
   //
-  //   the server answered 409
+  //   the server answered 409: no 409
   //
   // Write makeClient(transport:clock:) once: it returns your client over another transport and clock.
   // Its behaviors were RedirectsBehavior, RecordingBehavior.
@@ -232,7 +232,7 @@ enum MadeStatus410 {
 
   // GET https://api.example.com/v1/issues?page=2 failed: unacceptableStatus, status 410, after 1 send.
   //
-  //   the server answered 410
+  //   the server answered 410: no 410
   //
   // Write makeClient(transport:clock:) once: it returns your client over another transport and clock.
   // Its behaviors were RedirectsBehavior, RecordingBehavior.
@@ -276,7 +276,7 @@ enum MadeStatus418 {
 
   // GET https://api.example.com/v1/issues?page=2 failed: unacceptableStatus, status 418, after 1 send.
   //
-  //   the server answered 418
+  //   the server answered 418: no 418
   //
   // Write makeClient(transport:clock:) once: it returns your client over another transport and clock.
   // Its behaviors were RedirectsBehavior, RecordingBehavior.
@@ -320,7 +320,7 @@ enum MadeStatus422 {
 
   // GET https://api.example.com/v1/issues?page=2 failed: unacceptableStatus, status 422, after 1 send.
   //
-  //   the server answered 422
+  //   the server answered 422: no 422
   //
   // Write makeClient(transport:clock:) once: it returns your client over another transport and clock.
   // Its behaviors were RedirectsBehavior, RecordingBehavior.
@@ -364,7 +364,7 @@ enum MadeStatus429 {
 
   // GET https://api.example.com/v1/issues?page=2 failed: unacceptableStatus, status 429, after 1 send.
   //
-  //   the server answered 429
+  //   the server answered 429: no 429
   //
   // Write makeClient(transport:clock:) once: it returns your client over another transport and clock.
   // Its behaviors were RedirectsBehavior, RecordingBehavior.
@@ -408,7 +408,7 @@ enum MadeStatus451 {
 
   // GET https://api.example.com/v1/issues?page=2 failed: unacceptableStatus, status 451, after 1 send.
   //
-  //   the server answered 451
+  //   the server answered 451: no 451
   //
   // Write makeClient(transport:clock:) once: it returns your client over another transport and clock.
   // Its behaviors were RedirectsBehavior, RecordingBehavior.
@@ -452,7 +452,7 @@ enum MadeStatus500 {
 
   // GET https://api.example.com/v1/issues?page=2 failed: unacceptableStatus, status 500, after 1 send.
   //
-  //   the server answered 500
+  //   the server answered 500: no 500
   //
   // Write makeClient(transport:clock:) once: it returns your client over another transport and clock.
   // Its behaviors were RedirectsBehavior, RecordingBehavior.
@@ -496,7 +496,7 @@ enum MadeStatus502 {
 
   // GET https://api.example.com/v1/issues?page=2 failed: unacceptableStatus, status 502, after 1 send.
   //
-  //   the server answered 502
+  //   the server answered 502: no 502
   //
   // Write makeClient(transport:clock:) once: it returns your client over another transport and clock.
   // Its behaviors were RedirectsBehavior, RecordingBehavior.
@@ -540,7 +540,7 @@ enum MadeStatus503 {
 
   // GET https://api.example.com/v1/issues?page=2 failed: unacceptableStatus, status 503, after 1 send.
   //
-  //   the server answered 503
+  //   the server answered 503: no 503
   //
   // Write makeClient(transport:clock:) once: it returns your client over another transport and clock.
   // Its behaviors were RedirectsBehavior, RecordingBehavior.
@@ -584,7 +584,7 @@ enum MadeStatus504 {
 
   // GET https://api.example.com/v1/issues?page=2 failed: unacceptableStatus, status 504, after 1 send.
   //
-  //   the server answered 504
+  //   the server answered 504: no 504
   //
   // Write makeClient(transport:clock:) once: it returns your client over another transport and clock.
   // Its behaviors were RedirectsBehavior, RecordingBehavior.

@@ -1,0 +1,71 @@
+import Foundation
+
+/// The words with which a server explains a refusal, found where APIs put them.
+///
+/// Only ``ProblemDetails`` have a standard. The members that are read are those of the error objects of GitHub, Google,
+/// Stripe, X, AWS, Elasticsearch, FastAPI, Django, Spring and OAuth 2 (RFC 6749 §5.2).
+enum ServerMessage {
+  /// The most bytes of a body that is read.
+  private static let bodyLimit = 65_536
+
+  /// The most characters of each text that are shown.
+  private static let textLimit = 256
+
+  /// Members that describe the failure, the most telling first.
+  private static let descriptions = [
+    "error_description", "message", "detail", "errors", "error", "reason", "msg", "description", "title",
+  ]
+
+  /// Returns the words for display, without secrets.
+  ///
+  /// - Parameter response: A response with a body in memory.
+  /// - Returns: The words; `nil` if the response has no words that can be trusted or read.
+  static func text(of response: NetworkResponse) -> String? {
+    if let problem = ProblemDetails(response) { return problem.summary }
+    guard response.isVerified, case .data(let data) = response.body, !data.isEmpty, data.count <= bodyLimit,
+      response.headers[.contentType].flatMap(MediaType.init)?.isJSON == true,
+      let value = try? JSONSerialization.jsonObject(with: data)
+    else { return nil }
+    let texts = words(of: value, depth: 3)
+    let redactor = Redactor.standard.hiding(secretsOf: response)
+    let shown = texts.map { redactor.redact(beginningOf: $0, limit: textLimit, onOneLine: true) }
+    return shown.isEmpty ? nil : shown.joined(separator: ": ")
+  }
+
+  /// Returns the name of an error and its description, as far as a value has them.
+  ///
+  /// - Parameters:
+  ///   - value: A value of JSON.
+  ///   - depth: How many objects and lists within each other are searched.
+  /// - Returns: At most a name and a description.
+  private static func words(of value: Any, depth: Int) -> [String] {
+    if let text = value as? String { return [trimmed(text)].compactMap { $0 } }
+    guard depth > 0 else { return [] }
+    if let first = (value as? [Any])?.first { return words(of: first, depth: depth - 1) }
+    guard let members = value as? [String: Any] else { return [] }
+    let found = descriptions.lazy.compactMap { members[$0] }.map { words(of: $0, depth: depth - 1) }
+    guard let description = found.first(where: { !$0.isEmpty }) else { return [] }
+    // OAuth 2 and Spring have a name beside the description.
+    guard let name = (members["error"] as? String).flatMap(trimmed), [name] != description else { return description }
+    return [name] + description
+  }
+
+  /// Returns a text without white space around it; `nil` if nothing is left.
+  private static func trimmed(_ text: String) -> String? {
+    let rest = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    return rest.isEmpty ? nil : rest
+  }
+}
+
+extension NetworkError {
+  /// The server's own words about the failure, for people and logs; `nil` if the response has none.
+  ///
+  /// They are title and detail of ``problem``. In other JSON they are the text of the first of these members:
+  /// `error_description`, `message`, `detail`, `errors`, `error`, `reason`, `msg`, `description` and `title`, after a
+  /// text of `error`. Of an object or a list, the text within it is used. Other bodies have no words, because a server
+  /// may repeat the request there, or send a token.
+  ///
+  /// Likely secrets are hidden, each text is cut after 256 characters, and a body of more than 64 KiB is not read. The
+  /// words of a response that is not verified are left out. ``message`` has them too.
+  public var serverMessage: String? { response.flatMap(ServerMessage.text) }
+}
