@@ -11,16 +11,18 @@ extension CacheExchange {
       && request.options.redirects.limit > 0
   }
 
-  /// Returns the request to which a stored redirect leads; `nil` if the server must be asked.
+  /// Returns a stored redirect and the request to which it leads; `nil` if the server must be asked.
   ///
   /// - Throws: `NetworkError` of code `redirectFailed` for a location that must not be followed, and for too many.
-  func hop(from stored: StoredResponse, _ decision: ReuseDecision) throws -> NetworkRequest? {
+  func redirect(
+    from stored: StoredResponse, _ decision: ReuseDecision
+  ) throws -> (response: NetworkResponse, hop: NetworkRequest)? {
     // A redirect that may be used only while it is validated is validated at once: it has no body worth saving.
     guard case .use(let use) = decision, use != .whileRevalidating || demand.isOnlyIfCached else { return nil }
     guard let response = try self.use(stored, use) else { return nil }
     let policy = request.options.redirects
     guard case .follow(let hop) = try Redirect.decide(response, to: request, policy: policy) else { return nil }
-    return try hop.counted(after: response, policy)
+    return (response, try hop.counted(after: response, policy))
   }
 
   /// Stores a redirect under its own URL, if it may be stored.
@@ -80,6 +82,6 @@ extension CachingBehavior: ResponseCache {
   ) async throws -> NetworkResponse {
     // The server must handle an unsafe request at each hop.
     guard request.method.isSafe, next.mayLookUp(hop, after: request) else { return try await next(hop) }
-    return try await intercept(hop, next: next)
+    return try await respond(to: hop, next, returnsRedirects: true)
   }
 }

@@ -15,6 +15,11 @@ struct CacheExchange: Sendable {
   let demand: CacheDemand
   /// Whether a behavior further in checks where responses come from.
   let requiresVerification: Bool
+  /// Whether a stored redirect is the result, because the behavior that asks follows it.
+  ///
+  /// That behavior judges the next redirect by the request that got it. If the cache followed this one, it would not
+  /// know of it: fields that were left behind at another origin, the method and the number of hops would be forgotten.
+  var returnsRedirects = false
 
   /// Creates the exchange of a request that may be looked up: GET, HEAD and QUERY; `nil` for other methods.
   init?(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior) {

@@ -53,11 +53,18 @@ public struct CachingBehavior: UniqueBehavior {
 
   /// Returns a stored response if it may be used, or else the server's response, which is stored if it may be.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    try await respond(to: request, next, returnsRedirects: false)
+  }
+
+  func respond(
+    to request: NetworkRequest, _ next: Next, returnsRedirects: Bool
+  ) async throws -> NetworkResponse {
     removeWithOwners(of: request.call)
     // A request that is not looked up may still make stored responses invalid.
-    guard let exchange = CacheExchange(request, next, cache: self) else {
+    guard var exchange = CacheExchange(request, next, cache: self) else {
       return try await CacheExchange.passBy(request, next, cache: self)
     }
+    exchange.returnsRedirects = returnsRedirects
     return try await run(exchange, next)
   }
 
@@ -78,7 +85,8 @@ public struct CachingBehavior: UniqueBehavior {
 
     // A stored redirect is followed as the server's would be. One that may not be used is ignored.
     if let redirect = stored, exchange.wouldBeFollowed(redirect) {
-      if let hop = try exchange.hop(from: redirect, decision) {
+      if let (response, hop) = try exchange.redirect(from: redirect, decision) {
+        if exchange.returnsRedirects { return response }
         guard next.mayLookUp(hop, after: exchange.request) else { return try await next(hop) }
         return try await intercept(hop, next: next)
       }

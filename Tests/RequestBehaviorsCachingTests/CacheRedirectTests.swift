@@ -146,6 +146,43 @@ import Testing
     #expect(transport.sent.map { $0.headers.contains("X-API-Key") } == [true, false, false])
   }
 
+  @Test func `secrets that a stored redirect left behind do not come back with the server's next one`() async throws {
+    let transport = server([
+      "a": Hop(to: "b"), "b": Hop(to: "https://cdn.example.com/c", cacheControl: "max-age=60"),
+      "c": Hop(to: "https://api.example.com/v1/d"), "d": Hop(body: "d"),
+    ])
+    let client = client(transport, .apiKey("X-API-Key", "key"))
+    for _ in 0..<2 { #expect(try await client.send(Request<String>.get("a")) == "d") }
+    #expect(sent(transport) == ["a", "b", "c", "d", "a", "c", "d"])
+    #expect(transport.sent.map { $0.headers.contains("X-API-Key") } == [true, true, false, false, true, false, false])
+  }
+
+  @Test func `a QUERY that a stored 303 made a GET stays one after the server's next redirect`() async throws {
+    let transport = server([
+      "a": Hop(status: 307, to: "b"), "b": Hop(status: 303, to: "c", cacheControl: "max-age=60"),
+      "c": Hop(status: 307, to: "d"), "d": Hop(body: "d"),
+    ])
+    let client = client(transport)
+    for _ in 0..<2 { #expect(try await client.send(Request<String>(.query, "a", body: .text("x"))) == "d") }
+    #expect(sent(transport) == ["a", "b", "c", "d", "a", "c", "d"])
+    #expect(transport.sent.map(\.method) == [.query, .query, .get, .get, .query, .get, .get])
+    #expect(transport.sent.map { $0.body != nil } == [true, true, false, false, true, false, false])
+  }
+
+  @Test func `stored redirects between the server's count as redirects`() async throws {
+    let transport = server([
+      "a": Hop(to: "b"), "b": Hop(to: "c", cacheControl: "max-age=60"), "c": Hop(to: "d"),
+      "d": Hop(to: "e", cacheControl: "max-age=60"), "e": Hop(body: "e"),
+    ])
+    let client = client(transport)
+    let request = Request<String>.get("a").with(\.redirects, RedirectPolicy(limit: 4))
+    for _ in 0..<2 { #expect(try await client.send(request) == "e") }
+    let error = await #expect(throws: NetworkError.self) {
+      try await client.send(request.with(\.redirects, RedirectPolicy(limit: 3)))
+    }
+    #expect(error?.code == .redirectFailed)
+  }
+
   @Test func `one user's redirect is not another's`() async throws {
     let transport = server(["a": Hop(to: "b", cacheControl: "max-age=60"), "b": Hop(cacheControl: "max-age=60")])
     for user in ["alice", "bob"] {
