@@ -166,7 +166,12 @@
     /// A libcurl that does not send the reset of a stream at once closes the connection instead, unless other requests
     /// use it: then the reset goes out with what they send or receive.
     func abandon() {
-      guard settings.usesHTTP2, !CurlLibrary.sendsResetsAtOnce, !keepsNoConnection else { return }
+      if settings.usesHTTP2, !CurlLibrary.sendsResetsAtOnce { leaveConnection() }
+    }
+
+    /// Makes this request the last one of its connection.
+    func leaveConnection() {
+      guard !keepsNoConnection else { return }
       settings.isLast = rb_curl_set_number(easy, CURLOPT_FORBID_REUSE, 1) == CURLE_OK
     }
 

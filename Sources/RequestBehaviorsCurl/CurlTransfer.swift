@@ -208,6 +208,8 @@
         allowBody()
         interimHeads = handle.head.interimHeads
         if handle.head.endsWithConnection(isHead: request.method == .head) { tlsEnd = handle.watchTLSEnd() }
+        // RFC 9110 §15.5.20: the request may succeed over another connection, so a repeat must not use this one.
+        if handle.head.status == 421 { handle.leaveConnection() }
         guard chooseDecoder() else { return false }
         // A small body was sent with the head of the request.
         if upload == nil, let length = request.body?.length { progress?.sent(length) }

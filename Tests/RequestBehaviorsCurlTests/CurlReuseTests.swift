@@ -42,6 +42,28 @@
       func waitForSilence() async { for await _ in silence { return } }
     }
 
+    @Test(arguments: [RequestMethod.get, .post])
+    func `RFC 9110 §15.5.20: what was misdirected is sent again over another connection`(method: RequestMethod)
+      async throws
+    {
+      let connections = Locked(0)
+      let server = try RawServer { peer in
+        let number = connections.withLock {
+          $0 += 1
+          return $0
+        }
+        while true {
+          _ = try peer.readHead()
+          try peer.write("HTTP/1.1 \(number == 1 ? 421 : 200) X\r\nContent-Length: 1\r\n\r\n\(number)")
+        }
+      }
+      let base = try #require(URL(string: "http://127.0.0.1:\(server.port)"))
+      let client = NetworkClient(
+        baseURL: base, behaviors: [.retry(RetryPolicy(backoff: Backoff(base: .zero)))], transport: CurlTransport())
+      for _ in 0..<2 { #expect(try await client.send(Request<String>(method, "a")) == "2") }
+      #expect(connections.withLock { $0 } == 2)
+    }
+
     private static let response = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong"
 
     @Test(arguments: [
