@@ -171,6 +171,23 @@ import Testing
     #expect(transport.sent.count == 2)
   }
 
+  @Test func `a redirect with two different locations is an error, and one location twice counts once`() async throws {
+    func transport(_ second: String) -> ClosureTransport {
+      ClosureTransport { request in
+        guard request.url.path() == "/v1/a" else { return NetworkResponse(request: request, statusCode: 200) }
+        var response = NetworkResponse(request: request, statusCode: 302, headers: ["Location": "b"])
+        response.headers.append("Location", second)
+        return response
+      }
+    }
+    let error = await failure(transport("c"), .get("a"))
+    #expect(error?.code == .redirectFailed)
+    #expect(error?.message == "the 302 redirect was not followed: it has several locations")
+    let same = transport("b")
+    try await NetworkClient(same).send(.get("a"))
+    #expect(same.sent.map { $0.url.path() } == ["/v1/a", "/v1/b"])
+  }
+
   @Test func `a POST that is answered by a redirect to its own URL is followed by GET, which is no loop`() async throws
   {
     let transport = ClosureTransport { request in

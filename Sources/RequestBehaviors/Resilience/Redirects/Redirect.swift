@@ -26,7 +26,10 @@ package enum Redirect {
   ) throws -> Decision {
     // Only a verified response of the server may say where to go next.
     guard response.isVerified, Redirect.statuses.contains(response.statusCode) else { return .stay }
-    guard let location = response.headers[.location], !location.isEmpty else { return .stay }
+    let locations = response.headers.values(for: "Location")
+    guard let location = locations.first, !location.isEmpty else { return .stay }
+    // Joined they would be a location that the server did not send, and each client would choose another one.
+    guard locations.allSatisfy({ $0 == location }) else { throw failure("it has several locations", response) }
     // An inner behavior may have replaced the URL, so the location is resolved against the URL that was sent.
     let sent = response.request
     let next: NetworkRequest
