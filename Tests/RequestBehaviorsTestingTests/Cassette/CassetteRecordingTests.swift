@@ -33,6 +33,17 @@ import Testing
     #expect(texts.count == 1)
   }
 
+  @Test func `a test that ends with verify is recorded, and then played`() async throws {
+    let mock = MockTransport(baseURL: bench.baseURL)
+    mock.on(.get, "issues").respond(jsonText: "[1,2]")
+    for mode in [CassetteMode.recordMissing, .replay, .recordMissing] {
+      let cassette = try bench.cassette(mode, over: mock)
+      #expect(try await bench.client(cassette).send(Request<[Int]>.get("issues")) == [1, 2])
+      try cassette.verify()
+    }
+    #expect(mock.sent.count == 1)
+  }
+
   @Test func `one changed value changes at most three lines`() async throws {
     let value = Counter()
     let server = try LoopbackServer { request in
