@@ -43,6 +43,13 @@ public struct CallSecrets: Sendable {
     for secret in secrets { add(secret) }
   }
 
+  /// Adds the secrets of another call.
+  mutating func add(_ other: CallSecrets) {
+    add(other.added)
+    for fields in other.earlier { add(fields) }
+    add(other.latest)
+  }
+
   /// Adds the fields of a request on its way.
   mutating func add(_ fields: HeaderFields) {
     guard !fields.isEmpty, fields != latest else { return }
