@@ -15,8 +15,14 @@ extension Call {
     public internal(set) var isUnderWay = false
   }
 
-  /// The decisions that behaviors recorded, in order.
-  public var events: [Event] { withState { $0.events } }
+  /// The decisions that behaviors recorded, in order; a call that waited for another one has that call's, too.
+  public var events: [Event] {
+    let (own, adopted) = withState { ($0.events, $0.adoptedEvents) }
+    return adopted.isEmpty ? own : (own + adopted).sorted { $0.at < $1.at }
+  }
+
+  /// The decisions of the call itself.
+  var ownEvents: [Event] { withState { $0.events } }
 
   /// Records a decision.
   ///

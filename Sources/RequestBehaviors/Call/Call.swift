@@ -66,6 +66,8 @@ public final class Call: Sendable {
     // Most calls make one send.
     var attempts = ShortList<Attempt>()
     var events: [Event] = []
+    /// The decisions of a call that this one waited for.
+    var adoptedEvents: [Event] = []
     /// The observers of events; empty after the end of the `send`, because an observer may refer to the call.
     var observers: [any CallObserver] = []
     var memory: Memory

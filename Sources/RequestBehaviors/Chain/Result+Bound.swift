@@ -64,7 +64,7 @@ extension Call {
   /// The attempts that another call made for this one.
   var adoptedAttempts: [Attempt] { self[AdoptedAttempts.self] }
 
-  /// Takes over the attempts that another call made for this one, and the secrets that are hidden in them.
+  /// Takes over the attempts that another call made for this one, its decisions, and the secrets hidden in them.
   ///
   /// A response or an error that is bound to a request of this call brings them (`bound(to:as:)`). A
   /// caller that leaves before there is one takes them over by this.
@@ -75,6 +75,12 @@ extension Call {
     self[AdoptedAttempts.self] = other.attempts
     // What is bound to this call is described with its secrets: URLs, bodies and errors of the other call hold more.
     let secrets = other.secrets
-    withState { $0.secrets.add(secrets) }
+    let (events, withheld) = (other.events, other.withState { $0.withheld })
+    withState { state in
+      state.secrets.add(secrets)
+      state.adoptedEvents = events
+      state.withheld.formUnion(withheld)
+    }
+    if let hindrance = other[RetryHindranceNote.self] { self[RetryHindranceNote.self] = hindrance }
   }
 }

@@ -82,7 +82,7 @@ extension CallRecorder {
     let response = report.response
     let outcome = RecordedCall.Outcome(report.error, response?.statusCode)
     let source = response?.source
-    let (events, secrets, owner) = (call.events, call.secrets, call.owner)
+    let (events, secrets, owner) = (call.ownEvents, call.secrets, call.owner)
     // The error may be of a shared flight, whose sends are kept under this call.
     if let error = report.error as? NetworkError { (error.request?.call ?? call)[FailureRecorderKey.self] = self }
     state.withLock { state in

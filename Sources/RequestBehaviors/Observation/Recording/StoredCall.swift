@@ -117,7 +117,7 @@ struct StoredCall: Sendable {
 
   /// The decisions of the call and of its flights.
   var decisions: [Call.Event] {
-    let own = call?.events ?? ownDecisions
+    let own = call?.ownEvents ?? ownDecisions
     return flights.isEmpty ? own : (own + flights.flatMap(\.decisions)).sorted { $0.at < $1.at }
   }
 
@@ -126,7 +126,7 @@ struct StoredCall: Sendable {
 
   /// Notes what a shared flight has decided, its secrets and its owners, as of now.
   mutating func note(flight: Call) -> Int {
-    let events = flight.events
+    let events = flight.ownEvents
     let index = flights.firstIndex { $0.id == flight.id } ?? flights.endIndex
     if index == flights.endIndex {
       flights.append(Flight(id: flight.id, decisions: [], secrets: flight.secrets, owner: flight.owner))

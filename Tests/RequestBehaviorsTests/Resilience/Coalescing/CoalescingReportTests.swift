@@ -40,4 +40,48 @@ import Testing
     #expect(written.contains("about REDACTED"))
     #expect(!written.contains(PathKey.key))
   }
+
+  private func client(_ behaviors: [any RequestBehavior], clock: ManualClock = ManualClock()) -> NetworkClient {
+    var configuration = RequestConfiguration(baseURL: baseURL, behaviors: behaviors)
+    configuration.clock = clock.requestClock
+    return NetworkClient(configuration: configuration, transport: mock)
+  }
+
+  @Test func `retries of a shared request are in the caller's events and log`() async throws {
+    mock.on(.get, "x").respond(503).respond(200)
+    let lines = Locked<[String]>([])
+    let sink = ClosureLogSink { record in lines.withLock { $0.append(record.line) } }
+    let clock = ManualClock()
+    let client = client([.resilience(), .logging(sink)], clock: clock)
+    let response = try await clock.run { try await client.send(Request<NetworkResponse>.get("x")) }
+    #expect(response.request.call.events.map(\.kind) == [.retry])
+    #expect(lines.withLock { $0 }.first?.contains("RetryBehavior: retry 1 in") == true)
+  }
+
+  @Test func `an error of a shared request says why it was not repeated`() async throws {
+    mock.on(.get, "x").respond(503, headers: ["Retry-After": "30"])
+    let client = client([.resilience(deadline: .deadline(.seconds(2)))])
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    #expect(error?.description.contains("not repeated: in ") == true)
+  }
+
+  @Test func `an error of a shared request names the credentials that were kept back`() async throws {
+    mock.on(.get, "https://other.example.com/x").respond(401)
+    let session = TokenSession(source: .closure { _ in AccessToken("token-of-the-api") })
+    let url = try #require(URL(string: "https://other.example.com/x"))
+    for list: [any RequestBehavior] in [[.tokenAuth(session)], [.coalescing(), .tokenAuth(session)]] {
+      let error = await #expect(throws: NetworkError.self) { try await client(list).send(.get(url: url)) }
+      #expect(error?.description.contains("TokenAuthBehavior kept from https://other.example.com") == true)
+    }
+  }
+
+  @Test func `a recording has each decision of a shared request once`() async throws {
+    mock.on(.get, "x").respond(503).respond(200)
+    let recorder = CallRecorder()
+    let clock = ManualClock()
+    let client = client([.resilience(), .recording(recorder)], clock: clock)
+    try await clock.run { try await client.send(.get("x")) }
+    let decisions = recorder.recording.calls.flatMap(\.decisions).filter { $0.kind == .retry }
+    #expect(decisions.count == 1)
+  }
 }
