@@ -114,4 +114,19 @@ import Testing
     }
     #expect(mock.sent.count == 1)
   }
+
+  @Test func `what is left of the time of an incoming request is passed on`() async throws {
+    let mock = MockTransport(baseURL: baseURL)
+    mock.on(.get, "issues").respond(json: [Issue]())
+    let client = NetworkClient(baseURL: baseURL, behaviors: [.resilience()], transport: mock)
+    @Sendable
+    func issues(by end: ContinuousClock.Instant) async throws -> [Issue] {
+      try await client.send(
+        .get("issues").with(\.deadline, end - .now))
+    }
+    #expect(try await issues(by: .now + .seconds(60)).isEmpty)
+    let error = await #expect(throws: NetworkError.self) { try await issues(by: .now - .seconds(1)) }
+    #expect(error?.code == .deadlineExceeded)
+    #expect(mock.sent.count == 1)
+  }
 }
