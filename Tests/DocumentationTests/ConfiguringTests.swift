@@ -29,8 +29,7 @@ func message(for error: NetworkError) -> String {
     (try? error.decode(Problem.self).title) ?? "That is not valid."
   case .intercepted:
     "Sign in to the network first."
-  case .tokenUnavailable
-  where (error.underlyingError as? NetworkError)?.isTransient == true:
+  case .tokenUnavailable where error.isTransient:
     "There is no connection. Try again."
   case .notSignedIn, .signedOut, .tokenUnavailable:
     "Sign in again."

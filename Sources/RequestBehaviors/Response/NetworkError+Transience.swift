@@ -47,10 +47,14 @@ extension NetworkError {
   /// | `badResponse`, `redirectFailed`, `bodyTooLarge` | no | the server would do the same again |
   /// | `invalidURL`, `invalidRequest`, `encodingFailed`, `invalidBehavior`, … | no | the request itself is invalid |
   /// | `decodingFailed`, `emptyBody`, `unexpectedContentType` | no | the response is not of the expected kind |
+  /// | `tokenUnavailable` | as its ``underlyingError`` | the next token request may succeed |
+  /// | `notSignedIn`, `signedOut` | no | a user must sign in |
   /// | `tooManyAttempts`, `clientShutDown`, `bodyConsumed`, `bodyUnreadable` | no | nothing can be sent |
   ///
   /// A transient failure is not always safe to repeat: see ``mayHaveArrived``.
   public var isTransient: Bool {
+    // While a token server is down, the user need not sign in again.
+    if code == .tokenUnavailable { return (underlyingError as? NetworkError)?.isTransient ?? false }
     guard code == .unacceptableStatus else { return code.kinds.contains(.transient) }
     guard let response else { return false }
     let isTransient = StatusCodes.transient.contains(response.statusCode)

@@ -29,6 +29,23 @@ import Testing
     #expect(NetworkError(code, "").isTransient == isTransient)
   }
 
+  @Test(
+    arguments: [(503, "", true), (400, #"{"error":"invalid_grant"}"#, false), (nil, "", true)] as [(Int?, String, Bool)]
+  )
+  func `a call whose token cannot be got may succeed later if its cause passes`(
+    status: Int?, body: String, isTransient: Bool
+  ) async throws {
+    let transport = ClosureTransport { request in
+      guard let status else { throw NetworkError(.cannotConnect, "refused") }
+      return NetworkResponse(request: request, statusCode: status, body: .data(Data(body.utf8)))
+    }
+    let endpoint = TokenEndpoint("oauth/token", clientID: "tool", clientSecret: "s3cr3t")
+    let client = NetworkClient(transport, [.tokenAuth(TokenSession(source: .clientCredentials(endpoint)))])
+    let error = try await #require(throws: NetworkError.self) { try await client.send(.get("x")) }
+    #expect(error.code == .tokenUnavailable)
+    #expect(error.isTransient == isTransient)
+  }
+
   @Test(arguments: [(408, true), (425, true), (429, true), (500, true), (503, true), (400, false), (501, false)])
   func `a status says whether the same request may succeed later`(status: Int, isTransient: Bool) async throws {
     #expect(try await error(status).isTransient == isTransient)

@@ -60,9 +60,7 @@ public struct EventReconnection: Sendable {
 
   /// Returns whether another request may bring more events after an error.
   func repeats(after error: NetworkError) -> Bool {
-    // The request for a token may fail as the one for events may. Its status is not the events'.
-    if error.code == .tokenUnavailable { return (error.underlyingError as? NetworkError)?.isTransient ?? false }
-    return error.isTransient && error.code != .unacceptableStatus
+    error.isTransient && error.code != .unacceptableStatus
   }
 
   /// Returns whether requests of a method are repeated; any but GET may take effect again.
