@@ -57,15 +57,22 @@ enum ServerMessage {
   }
 }
 
-extension NetworkError {
-  /// The server's own words about the failure, for people and logs; `nil` if the response has none.
+extension NetworkResponse {
+  /// The server's own words about its refusal, for people and logs; `nil` if the body has none.
   ///
-  /// They are title and detail of ``problem``. In other JSON they are the text of the first of these members:
+  /// They are title and detail of ``ProblemDetails``. In other JSON they are the text of the first of these members:
   /// `error_description`, `message`, `detail`, `errors`, `error`, `reason`, `msg`, `description` and `title`, after a
   /// text of `error`. Of an object or a list, the text within it is used. Other bodies have no words, because a server
   /// may repeat the request there, or send a token.
   ///
   /// Likely secrets are hidden, each text is cut after 256 characters, and a body of more than 64 KiB is not read. The
-  /// words of a response that is not verified are left out. ``message`` has them too.
-  public var serverMessage: String? { response.flatMap(ServerMessage.text) }
+  /// words of a response that is not verified are left out.
+  public var serverMessage: String? { ServerMessage.text(of: self) }
+}
+
+extension NetworkError {
+  /// The server's own words about the failure, as ``NetworkResponse/serverMessage`` has them; `nil` without a response.
+  ///
+  /// The ``message`` of a refusal has them too.
+  public var serverMessage: String? { response?.serverMessage }
 }

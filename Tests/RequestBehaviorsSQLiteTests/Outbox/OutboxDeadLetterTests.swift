@@ -22,6 +22,25 @@ import Testing
     #expect(Set(world.mock.sent.map { $0.headers["Idempotency-Key"] }).count == 3)
   }
 
+  @Test func `the failure of a dead letter has the server's words`() async throws {
+    let world = try OutboxWorld { _ in (422, #"{"message": "the number is taken"}"#) }
+    let outbox = try await world.outbox()
+    try await outbox.enqueue(Ping(number: 1))
+    try await outbox.drain()
+    let failure = OutboxFailure(.refused, statusCode: 422, message: "the response was 422: the number is taken")
+    #expect(try await outbox.deadLetters().first?.state == .dead(failure))
+  }
+
+  @Test func `the words of a portal are no reason of a failure`() async throws {
+    let world = try OutboxWorld { _ in (422, #"{"message": "sign in to the hotel"}"#) }
+    let portal = ClosureBehavior(modify: { $0.headers["X-Portal"] = "1" })
+    let outbox = try await world.outbox(world.client([portal]))
+    try await outbox.enqueue(Ping(number: 1))
+    try await outbox.drain()
+    #expect(try await world.count("SELECT count(*) FROM outbox_entry WHERE failure LIKE '%without a proof%'") == 1)
+    #expect(try await world.count("SELECT count(*) FROM outbox_entry WHERE failure LIKE '%hotel%'") == 0)
+  }
+
   @Test func `a lane goes on after its dead letter is discarded, or at once if that is wanted`() async throws {
     for lanes in [OutboxConfiguration.LaneFailure.stops, .goesOn] {
       let world = try OutboxWorld { request in (request.url.path() == "/pings/1" ? 422 : 200, "") }

@@ -46,11 +46,11 @@ extension OutboxOutcome {
   ///   - wasSentBefore: Whether an earlier attempt may have arrived.
   init(_ response: NetworkResponse, _ trust: OutboxTrust, wasSentBefore: Bool) {
     let status = response.statusCode
-    let text = "the response was \(status)"
     guard trust.includes(response), !Self.ofIntermediaries.contains(status) else {
-      self = .nothing("\(text), without a proof that it comes from the server", wasSent: true)
+      self = .nothing("the response was \(status), without a proof that it comes from the server", wasSent: true)
       return
     }
+    let text = "the response was \(status)" + (response.serverMessage.map { ": \($0)" } ?? "")
     let hints = ServerHints(response)
     // The key of the earlier attempt is still in use (draft-ietf-httpapi-idempotency-key-header-07 §2.7).
     let isInUse = status == 409 && wasSentBefore
