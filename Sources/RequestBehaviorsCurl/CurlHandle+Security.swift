@@ -17,6 +17,9 @@
       if configuration.requiresTLSClosure { _ = rb_curl_set_ssl_callback(easy, curlPreparesTLS) }
       do {
         try setAuthorities(configuration.trust.basis, proxy: configuration.proxy)
+        if let host = configuration.proxy.securedHost {
+          try set(CURLOPT_PROXY_PINNEDPUBLICKEY, pinText(configuration.trust.pins(for: host)), name: "PROXY_PINNED")
+        }
       } catch let error as RefusedOption {
         throw error.networkError(.unsupportedTrust)
       }
@@ -68,8 +71,11 @@
 
     private func setPins(_ pins: Set<PublicKeyPin>?) throws {
       guard settings.trust.hasPins else { return }
-      let text = pins?.map { "sha256//\($0.hash.base64EncodedString())" }.sorted().joined(separator: ";")
-      try set(CURLOPT_PINNEDPUBLICKEY, text, name: "PINNEDPUBLICKEY")
+      try set(CURLOPT_PINNEDPUBLICKEY, pinText(pins), name: "PINNEDPUBLICKEY")
+    }
+
+    private func pinText(_ pins: Set<PublicKeyPin>?) -> String? {
+      pins?.map { "sha256//\($0.hash.base64EncodedString())" }.sorted().joined(separator: ";")
     }
 
     private func setIdentity(_ identity: ClientIdentity?) throws {

@@ -44,6 +44,12 @@
         return Proxy(kind: .url(url, user: user, password: password))
       }
 
+      /// The host, in lower case, of a proxy that is reached over TLS and has a URL.
+      var securedHost: String? {
+        guard case .url(let url, _, _) = kind, url.scheme?.lowercased() == "https" else { return nil }
+        return url.host(percentEncoded: true)?.lowercased()
+      }
+
       /// The hint for a connection that could not be made, if the environment names a proxy that is not used.
       var connectionHint: String? {
         let environment = ProcessInfo.processInfo.environment

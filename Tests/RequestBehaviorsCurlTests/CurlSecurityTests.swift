@@ -49,6 +49,23 @@
       }
     }
 
+    @Test func `a proxy that is reached over TLS is held to the pins of its host`() async throws {
+      let (right, wrong) = (try server.certificate("server").publicKeyPin, try server.certificate("other").publicKeyPin)
+      let request = NetworkRequest(url: try #require(URL(string: "http://behind.test/")))
+      for (host, pin, code) in [
+        ("localhost", right, nil), ("localhost", wrong, .tlsFailed), ("LOCALHOST", wrong, .tlsFailed),
+        ("127.0.0.1", wrong, nil), ("behind.test", wrong, nil),
+      ] as [(String, PublicKeyPin, NetworkError.Code?)] {
+        let trust = try server.trust.pinning([host: [pin]])
+        let transport = CurlTransport(configuration: .init(trust: trust, proxy: try .url(server.url(.secure))))
+        if let code {
+          #expect(try await transport.failure(of: request).code == code)
+        } else {
+          #expect(try await transport.send(request).statusCode == 200)
+        }
+      }
+    }
+
     @Test func `an authority beside the system's is trusted`() async throws {
       let trust = try TrustPolicy.anchors([server.certificate("ca")], besidesSystem: true)
       #expect(try await send(.secure, CurlTransport.Configuration(trust: trust)).statusCode == 200)
