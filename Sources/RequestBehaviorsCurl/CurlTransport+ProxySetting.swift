@@ -27,11 +27,11 @@
       ///
       /// - Parameters:
       ///   - url: The proxy's URL, without a user. Its scheme is `http`, `https`, `socks5`, or `socks5h`, which lets
-      ///     the proxy resolve names.
-      ///   - user: The user's name for the proxy; `nil` by default.
-      ///   - password: The password for the proxy; `nil` by default.
+      ///     the proxy resolve names. Without a port it is 443 for `https` and 1080 for all others.
+      ///   - user: The user's name for the proxy; `nil` by default. For `http` and `https` it has no colon.
+      ///   - password: The password for the proxy; `nil` by default. It needs a user.
       /// - Returns: The proxy.
-      /// - Throws: `NetworkError` of code `invalidURL`.
+      /// - Throws: `NetworkError` of code `invalidURL`; also if the user or password has a control character.
       public static func url(_ url: URL, user: String? = nil, password: String? = nil) throws -> Proxy {
         guard let scheme = url.scheme?.lowercased(), ["http", "https", "socks5", "socks5h"].contains(scheme),
           url.host(percentEncoded: true)?.isEmpty == false
@@ -41,7 +41,22 @@
         guard url.user(percentEncoded: true) == nil, url.password(percentEncoded: true) == nil else {
           throw NetworkError(.invalidURL, "the proxy's URL has a user in it; give user and password beside it")
         }
+        try check(user, password, isBasic: scheme.hasPrefix("http"))
         return Proxy(kind: .url(url, user: user, password: password))
+      }
+
+      /// Refuses credentials that would reach the proxy as others.
+      private static func check(_ user: String?, _ password: String?, isBasic: Bool) throws {
+        func refuse(_ reason: String) throws -> Never { throw NetworkError(.invalidURL, "the proxy's \(reason)") }
+        // libcurl sends no password without a user.
+        if user == nil, password != nil { try refuse("password has no user; give an empty one if it has no name") }
+        // libcurl cuts a text off at a NUL, and no proxy takes other control characters (RFC 7617 §2).
+        for text in [user, password] {
+          guard let text, text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { continue }
+          try refuse("user or password has a control character")
+        }
+        guard isBasic, user?.utf8.contains(UInt8(ascii: ":")) == true else { return }
+        try refuse("user has a colon, where the password would begin (RFC 7617 §2)")
       }
 
       /// The host, in lower case, of a proxy that is reached over TLS and has a URL.

@@ -58,6 +58,28 @@
       }
     }
 
+    @Test(arguments: [
+      (nil, "canary"), ("a\0canary", "x"), ("x", "a\0canary"), ("x\r\nX-Own: canary", ""), ("x", "canary\u{7F}"),
+    ])
+    func `credentials that would reach the proxy as others are refused`(user: String?, password: String) throws {
+      for scheme in ["http", "https", "socks5", "socks5h"] {
+        let url = try #require(URL(string: "\(scheme)://127.0.0.1:1"))
+        let error = try #require(throws: NetworkError.self) {
+          try CurlTransport.Proxy.url(url, user: user, password: password)
+        }
+        #expect(error.code == .invalidURL)
+        #expect(!"\(error)".contains("canary"))
+      }
+    }
+
+    @Test func `a user with a colon is refused where the password would begin`() throws {
+      for (scheme, isRefused) in [("http", true), ("HTTPS", true), ("socks5", false), ("socks5h", false)] {
+        let url = try #require(URL(string: "\(scheme)://127.0.0.1:1"))
+        let made = try? CurlTransport.Proxy.url(url, user: "a:b", password: "c")
+        #expect((made == nil) == isRefused, "\(scheme)")
+      }
+    }
+
     @Test(arguments: ["ftp://127.0.0.1/", "relative", "http://user:secret@127.0.0.1:1/", "http://user@127.0.0.1:1/"])
     func `a proxy's URL that is none is refused`(text: String) throws {
       let url = try #require(URL(string: text))
