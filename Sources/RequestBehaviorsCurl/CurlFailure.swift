@@ -13,13 +13,18 @@
     package let hasHead: Bool
     /// Whether the request was sent over a connection that had been used before.
     package let isOverReusedConnection: Bool
+    /// Whether there was a connection to the server: false while a proxy opens a tunnel.
+    package let hadConnection: Bool
 
     /// Creates a failure.
-    package init(result: UInt32, text: String, hasHead: Bool, isOverReusedConnection: Bool) {
+    package init(
+      result: UInt32, text: String, hasHead: Bool, isOverReusedConnection: Bool, hadConnection: Bool = true
+    ) {
       self.result = result
       self.text = ProxyCredentials.hidingCredentials(in: text)
       self.hasHead = hasHead
       self.isOverReusedConnection = isOverReusedConnection
+      self.hadConnection = hadConnection
     }
 
     /// Returns the error for the caller.
@@ -42,6 +47,8 @@
     /// The code for the failure.
     package var code: NetworkError.Code {
       let code = codeOfResult
+      // A proxy that resets its connection, or whose reply is too long, makes no tunnel.
+      if code == .connectionLost, !hadConnection { return .cannotConnect }
       // libcurl makes another connection when a kept-alive one dies before the response begins. If that fails, the
       // result is that of the second, but the request was sent over the first.
       return isOverReusedConnection && !hasHead && code.kinds.contains(.unsent) ? .connectionLost : code

@@ -114,7 +114,7 @@
     var failure: NetworkError {
       CurlFailure(
         result: result.rawValue, text: handle.failureText, hasHead: firstByte != nil,
-        isOverReusedConnection: isOverReusedConnection
+        isOverReusedConnection: isOverReusedConnection, hadConnection: attemptCount > 0 || wasRefused
       )
       .networkError(hint: handle.proxyRefusal ?? handle.connectionHint)
     }

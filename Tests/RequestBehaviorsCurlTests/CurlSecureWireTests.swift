@@ -91,7 +91,7 @@
           $0 += 1
           return $0
         }
-        try client.relay(to: Peer(connectingTo: port)) { goesOn(number) }
+        try client.relay(to: Peer(connectingTo: port)) { _ in goesOn(number) }
         if resets { client.reset() }
       }
       return (server, try #require(URL(string: "https://localhost:\(server.port)/")))

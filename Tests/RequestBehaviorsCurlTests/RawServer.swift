@@ -167,13 +167,13 @@
     }
 
     /// Hands on what either side sends until one of them ends, or this side sends something that must not go on.
-    func relay(to other: Peer, while goesOn: () -> Bool = { true }) throws {
+    func relay(to other: Peer, while goesOn: ([UInt8]) -> Bool = { _ in true }) throws {
       defer { other.shutdown() }
       while true {
         let isReadable = LoopbackSocket.poll([(descriptor, true), (other.descriptor, true)], milliseconds: -1)
         if isReadable[0] {
           let bytes = try readSome()
-          guard goesOn() else { return }
+          guard goesOn(bytes) else { return }
           try other.write(bytes)
         }
         if isReadable[1] { try write(other.readSome()) }

@@ -1,5 +1,6 @@
 #if canImport(CRequestBehaviorsCurl)
   import Foundation
+  @testable import RequestBehaviorsTesting
 
   /// A proxy on 127.0.0.1 that speaks SOCKS5 (RFC 1928, RFC 1929), or makes tunnels for CONNECT (RFC 9110 §9.3.6).
   ///
@@ -18,6 +19,16 @@
       case connect(status: Int)
       /// Closes the connection instead of answering CONNECT.
       case connectClosing
+      /// Resets the connection as soon as it is made.
+      case connectResetting
+      /// Says nothing to CONNECT, and waits for the client to go away.
+      case connectWaiting
+      /// Replies to CONNECT with a text, and closes the connection.
+      case connectSaying(String)
+      /// Replies to CONNECT with a text, and makes the tunnel whatever the text is.
+      case connectReplying(String)
+      /// Makes a tunnel for this `Proxy-Authorization`, and asks for another over the same connection.
+      case connectDemanding(String)
     }
 
     /// What a client said before its tunnel was made, or refused.
@@ -38,25 +49,74 @@
       nonisolated(unsafe) private var all: [Visit] = []
 
       var list: [Visit] { lock.withLock { all } }
-      func note(_ visit: Visit) { lock.withLock { all.append(visit) } }
+      func note(_ visit: Visit) {
+        lock.withLock { all.append(visit) }
+        watchers.notify()
+      }
+
+      private let watchers = LoopbackWatchers()
+      func wait(for count: Int) async { await watchers.wait { [self] in list.count >= count } }
+
+      // Protected by `lock`.
+      nonisolated(unsafe) private var bytes: [UInt8] = []
+      nonisolated(unsafe) private var isBreaking = false
+      nonisolated(unsafe) private var connections = 0
+
+      var heard: [UInt8] { lock.withLock { bytes } }
+
+      /// Notes what came through a tunnel, and returns whether it may go on.
+      func hear(_ part: [UInt8]) -> Bool {
+        lock.withLock {
+          bytes += part
+          defer { isBreaking = false }
+          return !isBreaking
+        }
+      }
+
+      func breakNext() { lock.withLock { isBreaking = true } }
+
+      func nextConnection() -> Int {
+        lock.withLock {
+          connections += 1
+          return connections
+        }
+      }
     }
 
     private let server: RawServer
     private let log = Visits()
 
-    init(_ conduct: Conduct) throws {
+    /// Creates a proxy that treats its connections one after the other as told, and further ones as the last.
+    init(_ conduct: Conduct, _ further: Conduct...) throws {
+      let conducts = [conduct] + further
       server = try RawServer { [log] client in
         var visit = Visit()
+        let conduct = conducts[min(log.nextConnection(), conducts.count) - 1]
         // Noted before the client hears of it.
         switch conduct {
-        case .connect, .connectClosing: try TunnelProxy.tunnel(client, conduct, &visit, log.note)
-        default: try TunnelProxy.socks(client, conduct, &visit, log.note)
+        case .socks, .socksRefusing, .socksWithPassword, .socksClosing:
+          try TunnelProxy.socks(client, conduct, &visit, log)
+        default: try TunnelProxy.tunnel(client, conduct, &visit, log)
         }
       }
     }
 
     /// The tunnels that were asked for.
     var visits: [Visit] { log.list }
+
+    /// What clients sent through tunnels, as text.
+    var heard: String { String(decoding: log.heard, as: UTF8.self) }
+
+    /// Closes the tunnel through which a client sends next, before any of that arrives.
+    func breakNextTunnel() { log.breakNext() }
+
+    func waitForVisits(_ count: Int) async { await log.wait(for: count) }
+
+    /// Returns when no connection is open any more, or the task is cancelled.
+    func waitForEnd() async { await server.waitForEnd() }
+
+    /// The host and port, as an error names them.
+    var name: String { "127.0.0.1:\(server.port)" }
 
     func url(_ scheme: String) throws -> URL {
       guard let url = URL(string: "\(scheme)://127.0.0.1:\(server.port)") else { throw URLError(.badURL) }
@@ -66,48 +126,64 @@
 
   extension TunnelProxy {
     private static func tunnel(
-      _ client: Peer, _ conduct: Conduct, _ visit: inout Visit, _ note: (Visit) -> Void
+      _ client: Peer, _ conduct: Conduct, _ visit: inout Visit, _ log: Visits
     ) throws {
-      visit.head = try client.readHead()
-      visit.target = visit.head.split(separator: " ").dropFirst().first.map(String.init) ?? ""
-      visit.isName = true
-      note(visit)
-      guard case .connect(let status) = conduct else { return }
-      guard status == 200, let port = visit.target.split(separator: ":").last.flatMap({ UInt16($0) }) else {
-        return try client.write("HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n")
+      if case .connectResetting = conduct { return client.reset() }
+      while true {
+        visit.head = try client.readHead()
+        visit.target = visit.head.split(separator: " ").dropFirst().first.map(String.init) ?? ""
+        visit.isName = true
+        log.note(visit)
+        switch conduct {
+        case .connect(200): return try open(client, visit, "HTTP/1.1 200 OK\r\n\r\n", log)
+        case .connect(let status): return try client.write("HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n")
+        case .connectWaiting: return try client.waitForEnd()
+        case .connectSaying(let reply): return try client.write(reply)
+        case .connectReplying(let reply): return try open(client, visit, reply, log)
+        case .connectDemanding(let value) where visit.head.contains("\r\nProxy-Authorization: \(value)\r\n"):
+          return try open(client, visit, "HTTP/1.1 200 OK\r\n\r\n", log)
+        case .connectDemanding:
+          try client.write(
+            "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 2\r\n\r\nno")
+        default: return
+        }
       }
+    }
+
+    private static func open(_ client: Peer, _ visit: Visit, _ reply: String, _ log: Visits) throws {
+      guard let port = visit.target.split(separator: ":").last.flatMap({ UInt16($0) }) else { return }
       let server = try Peer(connectingTo: port)
-      try client.write("HTTP/1.1 200 OK\r\n\r\n")
-      try client.relay(to: server)
+      try client.write(reply)
+      try client.relay(to: server) { log.hear($0) }
     }
 
     private static func socks(
-      _ client: Peer, _ conduct: Conduct, _ visit: inout Visit, _ note: (Visit) -> Void
+      _ client: Peer, _ conduct: Conduct, _ visit: inout Visit, _ log: Visits
     ) throws {
       let greeting = try client.read(2)
       let methods = try client.read(Int(greeting[1]))
       switch conduct {
-      case .socksClosing: return note(visit)
+      case .socksClosing: return log.note(visit)
       case .socksWithPassword(let isRight):
         guard methods.contains(2) else {
-          note(visit)
+          log.note(visit)
           return try client.write([5, 0xFF])
         }
         try client.write([5, 2])
         _ = try client.read(1)
         visit.user = try text(client)
         visit.password = try text(client)
-        if !isRight { note(visit) }
+        if !isRight { log.note(visit) }
         try client.write([1, isRight ? 0 : 1])
         if !isRight { return }
       default: try client.write([5, 0])
       }
       let port = try readTarget(client, &visit)
-      note(visit)
+      log.note(visit)
       if case .socksRefusing(let code) = conduct { return try client.write(reply(code)) }
       let server = try Peer(connectingTo: port)
       try client.write(reply(0))
-      try client.relay(to: server)
+      try client.relay(to: server) { log.hear($0) }
     }
 
     /// Reads where the tunnel is to lead, and returns the port.
