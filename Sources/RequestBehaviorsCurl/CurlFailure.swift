@@ -29,14 +29,22 @@
 
     /// Returns the error for the caller.
     ///
-    /// - Parameter hint: The hint for a connection that could not be made.
+    /// - Parameters:
+    ///   - hint: The hint for a connection that could not be made.
+    ///   - securityHint: The hint for a certificate that is not trusted.
     /// - Returns: The error.
-    package func networkError(hint: String? = nil) -> NetworkError {
+    package func networkError(hint: String? = nil, securityHint: String? = nil) -> NetworkError {
       let code = self.code
       let said = text.isEmpty ? CurlLibrary.text(CURLcode(rawValue: result)) : text
       let meaning = CurlFailure.meanings[code] ?? "libcurl could not send"
       let isUnconnected = code == .cannotConnect || code == .dnsFailed
-      let remedy = isUnconnected ? hint : CURLcode(rawValue: result) == CURLE_SSL_PINNEDPUBKEYNOTMATCH ? pinRule : nil
+      let remedy =
+        switch CURLcode(rawValue: result) {
+        case _ where isUnconnected: hint
+        case CURLE_SSL_PINNEDPUBKEYNOTMATCH: pinRule
+        case CURLE_PEER_FAILED_VERIFICATION: securityHint
+        default: nil as String?
+        }
       return NetworkError(code, "\(meaning): \(said)\(remedy.map { "; \($0)" } ?? "")")
     }
 

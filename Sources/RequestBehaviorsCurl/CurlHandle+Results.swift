@@ -52,8 +52,29 @@
     /// Whether the transfer went over a connection that had been used before.
     var isOverReusedConnection: Bool { number(CURLINFO_NUM_CONNECTS) == 0 }
 
+    /// The hint for a connection that could not be made, which names the proxy; `nil` if there is nothing to say.
+    var hint: String? {
+      let proxy = proxyName.map { "the proxy is \($0)" }
+      let parts = [proxyRefusal, proxy].compactMap { $0 }
+      return parts.isEmpty ? connectionHint : parts.joined(separator: "; ")
+    }
+
+    /// The proxy that takes part in the transfer; `nil` without one.
+    private var proxyName: String? {
+      if let name = configuredProxy.hostAndPort { return name }
+      // libcurl alone reads the environment's. Its address is that of the connection, if the proxy has said something.
+      guard configuredProxy == .environment, number(CURLINFO_HTTP_CONNECTCODE) != 0 || number(CURLINFO_PROXY_ERROR) != 0
+      else { return nil }
+      return remoteAddress.map { "\($0), which the environment names" }
+    }
+
+    /// The hint for a TLS failure; `nil` if it is that of the server.
+    var securityHint: String? {
+      number(CURLINFO_PROXY_SSL_VERIFYRESULT) == 0 ? nil : "the certificate is that of the proxy"
+    }
+
     /// The reason why a proxy refused the request; `nil` if there is no proxy, or it gives no reason.
-    var proxyRefusal: String? {
+    private var proxyRefusal: String? {
       if number(CURLINFO_HTTP_CONNECTCODE) == 407 { return CurlHandle.wrongPassword }
       return switch CURLproxycode(rawValue: UInt32(clamping: number(CURLINFO_PROXY_ERROR))) {
       case CURLPX_USER_REJECTED, CURLPX_NO_AUTH: CurlHandle.wrongPassword
@@ -116,7 +137,7 @@
         result: result.rawValue, text: handle.failureText, hasHead: firstByte != nil,
         isOverReusedConnection: isOverReusedConnection, hadConnection: attemptCount > 0 || wasRefused
       )
-      .networkError(hint: handle.proxyRefusal ?? handle.connectionHint)
+      .networkError(hint: handle.hint, securityHint: handle.securityHint)
     }
   }
 #endif

@@ -48,6 +48,9 @@
     /// The hint for a connection that could not be made.
     var connectionHint: String? { configuration.proxy.connectionHint }
 
+    /// The proxy that requests go through; none over a socket of the file system.
+    var configuredProxy: CurlTransport.Proxy { configuration.unixSocketPath == nil ? configuration.proxy : .none }
+
     private func setUp() throws {
       try check(share.join(easy), "SHARE")
       try connectCallbacks()

@@ -65,6 +65,13 @@
         return url.host(percentEncoded: true)?.lowercased()
       }
 
+      /// The host and port of a proxy with a URL; without the port if libcurl chooses it.
+      var hostAndPort: String? {
+        guard case .url(let url, _, _) = kind, let host = url.host(percentEncoded: true) else { return nil }
+        let name = host.contains(":") ? "[\(host)]" : host
+        return url.port.map { "\(name):\($0)" } ?? name
+      }
+
       /// The hint for a connection that could not be made, if the environment names a proxy that is not used.
       var connectionHint: String? {
         let environment = ProcessInfo.processInfo.environment

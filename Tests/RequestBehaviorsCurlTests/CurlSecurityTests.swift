@@ -46,6 +46,7 @@
         let transport = CurlTransport(configuration: .init(trust: trust, proxy: proxy))
         let error = await #expect(throws: NetworkError.self) { try await transport.send(request) }
         #expect(error?.code == .tlsFailed)
+        #expect(error?.message.contains("that of the proxy") == true)
       }
     }
 

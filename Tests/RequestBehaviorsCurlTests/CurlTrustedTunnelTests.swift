@@ -74,7 +74,7 @@
       let transport = try transport(proxy, user: password.map { _ in "Aladdin" }, password: password)
       let error = try await transport.failure(of: post())
       expectUnsent(error)
-      for words in ["response 407", "user and password"] {
+      for words in ["response 407", "user and password", proxy.name] {
         #expect(error.message.contains(words), "\(error)")
       }
     }
@@ -90,6 +90,7 @@
       let error = try await transport(proxy).failure(of: post())
       expectUnsent(error)
       #expect(error.message.contains("response \(status.prefix(3))"), "\(error)")
+      #expect(error.message.contains(proxy.name), "\(error)")
       #expect(proxy.visits.count == 1)
     }
 
@@ -104,12 +105,14 @@
       let proxy = try TunnelProxy(.connectSaying(start + String(repeating: text, count: count)))
       let error = try await transport(proxy).failure(of: post())
       expectUnsent(error)
+      #expect(error.message.contains(proxy.name), "\(error)")
     }
 
     @Test func `a proxy that resets its connection makes none`() async throws {
       let proxy = try TunnelProxy(.connectResetting)
       let error = try await transport(proxy).failure(of: post())
       expectUnsent(error)
+      #expect(error.message.contains(proxy.name), "\(error)")
     }
 
     // MARK: - Odd and lying proxies

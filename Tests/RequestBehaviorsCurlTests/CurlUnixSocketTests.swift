@@ -92,6 +92,13 @@
       let error = await #expect(throws: NetworkError.self) { try await transport(path).send(request) }
       #expect(error.map { [.cannotConnect, .dnsFailed].contains($0.code) } == true)
     }
+
+    @Test func `the error of a socket names no proxy, because none is used`() async throws {
+      let proxy = try CurlTransport.Proxy.url(#require(URL(string: "http://proxy.test:3128")))
+      let request = NetworkRequest(url: try #require(URL(string: "http://localhost/")))
+      let error = try await transport("/nowhere/socket", proxy).failure(of: request)
+      #expect(!error.message.contains("proxy.test"), "\(error)")
+    }
   }
 
   /// A server at a path of its own that calls a closure with each connection, on a thread of the connection's.
