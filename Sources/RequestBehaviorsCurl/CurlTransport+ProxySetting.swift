@@ -19,6 +19,8 @@
       public static let none = Proxy(kind: .none)
 
       /// The proxy that `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` name when a connection is made.
+      ///
+      /// All but `http_proxy` may be in upper case, too.
       public static let environment = Proxy(kind: .environment)
 
       /// A proxy for every request.

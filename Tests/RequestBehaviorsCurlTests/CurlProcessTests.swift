@@ -81,6 +81,56 @@
       #expect(failure.contains("http_proxy is not obeyed"))
     }
 
+    /// Runs the probe with the environment's proxies at a proxy, and returns what came out.
+    private func proxied(_ scheme: String, _ names: String..., except: [String: String]) async throws -> (
+      text: String, isProxied: Bool, head: String
+    ) {
+      let proxy = try LoopbackServer { $0.method == "CONNECT" ? .status(403) : .text("through the proxy") }
+      let server = try LoopbackServer { _ in .text("from the server") }
+      var environment = except
+      for name in names { environment[name] = "http://Aladdin:open%20sesame@127.0.0.1:\(proxy.port)" }
+      let text = try await probe("proxied", "\(scheme)://127.0.0.1:\(server.port)/", environment: environment)
+      #expect(proxy.connectionCount + server.connectionCount == 1, "\(text)")
+      return (text, proxy.connectionCount == 1, proxy.requests.first?.head ?? "")
+    }
+
+    @Test(arguments: [
+      ("http", "http_proxy", true), ("http", "HTTP_PROXY", false), ("http", "https_proxy", false),
+      ("http", "all_proxy", true), ("http", "ALL_PROXY", true), ("https", "http_proxy", false),
+      ("https", "https_proxy", true), ("https", "HTTPS_PROXY", true), ("https", "all_proxy", true),
+    ])
+    func `each variable of the environment names the proxy of its scheme`(
+      scheme: String, name: String, isObeyed: Bool
+    ) async throws {
+      let outcome = try await proxied(scheme, name, except: [:])
+      #expect(outcome.isProxied == isObeyed, "\(outcome.text)")
+      guard isObeyed else { return }
+      #expect(outcome.head.contains("Proxy-Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="))
+      #expect(!outcome.text.contains("sesame"))
+      guard scheme == "https" else { return #expect(outcome.text == "through the proxy") }
+      #expect(outcome.text.hasPrefix("cannotConnect"), "\(outcome.text)")
+      #expect(outcome.text.contains("response 403; the proxy is 127.0.0.1:"), "\(outcome.text)")
+    }
+
+    @Test(arguments: [
+      ("no_proxy", "127.0.0.1", false), ("NO_PROXY", "127.0.0.1", false), ("no_proxy", "*", false),
+      ("no_proxy", "a.test, 127.0.0.1", false), ("no_proxy", "a.test,7.0.0.1", true), ("no_proxy", "", true),
+    ])
+    func `hosts that the environment names need no proxy`(name: String, hosts: String, isProxied: Bool) async throws {
+      for scheme in ["http", "https"] {
+        let outcome = try await proxied(scheme, "http_proxy", "https_proxy", except: [name: hosts])
+        #expect(outcome.isProxied == isProxied, "\(outcome.text)")
+      }
+    }
+
+    @Test func `a proxy with a URL is used whatever the environment says`() async throws {
+      let (proxy, other) = (try LoopbackServer { _ in .text("through the proxy") }, try LoopbackServer())
+      let environment = ["no_proxy": "*", "NO_PROXY": "*", "http_proxy": "\(other.baseURL)"]
+      let text = try await probe("through", "\(proxy.baseURL)", "http://127.0.0.1:1/", environment: environment)
+      #expect(text == "through the proxy")
+      #expect(other.connectionCount == 0)
+    }
+
     @Test(arguments: [
       "http://user-canary:canary-word@127.0.0.1:99999", "http://user-canary:canary word@127.0.0.1:1",
       "foo://user-canary:canary-word@127.0.0.1:1", "user-canary:canary-word@127.0.0.1:x",

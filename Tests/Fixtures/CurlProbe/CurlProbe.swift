@@ -8,8 +8,9 @@
 
   /// Does what might end the process, or what needs one of its own to be measured, and tells how it went.
   ///
-  /// `get URL` sends one request; `proxied URL` does so with the environment's proxies; `fuzz COUNT` gets that many
-  /// responses that were changed at random, and `mutation NUMBER` prints one of them and its outcome; `cancel COUNT`
+  /// `get URL` sends one request; `proxied URL` does so with the environment's proxies, and `through PROXY URL` with
+  /// one; `fuzz COUNT` gets that many responses that were changed at random, and `mutation NUMBER` prints one of them
+  /// and its outcome; `cancel COUNT`
   /// cancels that many sends at random; `soak COUNT` sends that many;
   /// `stream URL` reads the streamed response of `large` below a URL; `resolve` and `resolve-old` cancel sends whose
   /// host's name is being resolved; `names SECONDS` tells how often a name is resolved for three connections if it is
@@ -19,6 +20,9 @@
     static func main() async throws {
       slow_resolver_install()
       let arguments = CommandLine.arguments.dropFirst()
+      if arguments.count == 3, arguments.first == "through", let proxy = URL(string: CommandLine.arguments[2]) {
+        return try await get(CommandLine.arguments[3], .url(proxy))
+      }
       switch (arguments.first, arguments.last) {
       case ("get", let text?): try await get(text, .none)
       case ("proxied", let text?): try await get(text, .environment)
