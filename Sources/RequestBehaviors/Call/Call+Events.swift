@@ -21,8 +21,8 @@ extension Call {
     return adopted.isEmpty ? own : (own + adopted).sorted { $0.at < $1.at }
   }
 
-  /// The decisions of the call itself.
-  var ownEvents: [Event] { withState { $0.events } }
+  /// The decisions of the call itself, in order, without those of a call that it waited for.
+  public var ownEvents: [Event] { withState { $0.events } }
 
   /// Records a decision.
   ///
