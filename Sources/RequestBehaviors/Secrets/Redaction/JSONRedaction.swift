@@ -60,17 +60,36 @@ struct JSONRedaction {
   mutating func run() -> [UInt8] {
     output.reserveCapacity(bytes.count + 64)
     containers.reserveCapacity(16)
+    // Servers on Windows write a byte order mark, and decoders read over it (RFC 8259 §8.1), as a test is to do.
+    if playable != nil, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
     while skipWhitespace() {
       guard step() else {
         isWellFormed = false
         flush(to: index)
-        output.append(contentsOf: "<\(bytes.count - index) bytes that are not JSON>".utf8)
+        appendRemark()
         return output
       }
     }
     flush(to: bytes.count)
     return output
   }
+
+  /// Appends a remark in place of the rest, which is no JSON.
+  ///
+  /// That of an earlier pass stays, or a cassette that is read would not hold the body that was written.
+  private mutating func appendRemark() {
+    let rest = bytes[index...]
+    let count = rest.dropFirst().prefix(while: \.isASCIIDigit)
+    let isRemark =
+      rest.first == UInt8(ascii: "<") && !count.isEmpty
+      && rest[count.endIndex...].elementsEqual(JSONRedaction.remark.utf8)
+    if isRemark { return output.append(contentsOf: rest) }
+    // Apart from a number before it, or the next pass would take both for one word.
+    if let last = output.last, last.isASCIIAlphanumeric || last.isNumberByte { output.append(UInt8(ascii: " ")) }
+    output.append(contentsOf: "<\(rest.count)\(JSONRedaction.remark)".utf8)
+  }
+
+  private static let remark = " bytes that are not JSON>"
 
   private mutating func step() -> Bool {
     let byte = bytes[index]
