@@ -216,4 +216,15 @@ import Testing
     let error = await #expect(throws: NetworkError.self) { try await client.send(Request<String>.get("x")) }
     #expect(error?.availableAt == later.date.addingTimeInterval(30))
   }
+
+  @Test(arguments: ["v1..v2", "..", "sub/tape", "100% é #1?"])
+  func `the name of a cassette with large bodies may hold dots and other characters`(name: String) async throws {
+    let body = Data((0..<20_000).map { UInt8($0 % 251) })
+    let recording = try bench.cassette(
+      .recordAll, name: name, over: MockTransport { NetworkResponse(request: $0, statusCode: 200, body: .data(body)) })
+    _ = try await bench.client(recording).send(Request<Data>.get("file"))
+    await recording.shutdown()
+    let playing = try bench.cassette(.replay, name: name)
+    #expect(try await bench.client(playing).send(Request<Data>.get("file")) == body)
+  }
 }
