@@ -5,11 +5,14 @@ struct CassetteEntries: Sendable {
   private let places: [String: [Int]]
   private var unusedByPlace: [String: [Int]]
   private(set) var used: Set<Int> = []
+  /// The indices of the entries whose URL or body has a placeholder, in order.
+  private let hidden: [Int]
 
   init(_ all: [CassetteEntry] = []) {
     self.all = all
     places = Dictionary(grouping: all.indices) { all[$0].sketch.place }
     unusedByPlace = places
+    hidden = all.indices.filter { all[$0].hidesPartOfRequest }
   }
 
   /// The entries that no request has got.
@@ -20,6 +23,9 @@ struct CassetteEntries: Sendable {
 
   /// The indices of the entries of a place that no request has got, in order.
   func unusedIndices(of place: String) -> [Int] { unusedByPlace[place] ?? [] }
+
+  /// The indices of the entries whose URL or body has a placeholder, in order, and that no request has got.
+  var unusedHidden: [Int] { hidden.filter { !used.contains($0) } }
 
   /// Gives an entry to a request; false if another one has got it.
   mutating func use(_ index: Int) -> Bool {

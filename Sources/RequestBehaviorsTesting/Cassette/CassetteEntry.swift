@@ -47,6 +47,12 @@ public struct CassetteEntry: Sendable, CustomStringConvertible {
     }
   }
 
+  /// Whether something in the URL or the body of the request is hidden.
+  var hidesPartOfRequest: Bool {
+    [url, json["request"]?["postData"]?["text"]?.text].compactMap(\.self)
+      .contains { RedactionPlaceholders.pieces(of: $0).count > 1 }
+  }
+
   private static func date(_ text: String) -> Date? {
     let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     return (try? style.parse(text)) ?? (try? Date.ISO8601FormatStyle().parse(text))

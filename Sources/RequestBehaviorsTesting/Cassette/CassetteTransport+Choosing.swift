@@ -4,7 +4,20 @@ import RequestBehaviors
 extension CassetteTransport {
   /// Takes the first entry that matches and is not used yet.
   func take(_ request: NetworkRequest) -> CassetteEntry? {
-    for sketch in sketches(request) { if let entry = take(sketch) { return entry } }
+    let sketches = sketches(request)
+    for sketch in sketches { if let entry = take(sketch) { return entry } }
+    for sketch in sketches { if let entry = takeHidden(sketch) { return entry } }
+    return nil
+  }
+
+  /// Takes the first entry in which a value is hidden that only a later request shows to be a credential.
+  private func takeHidden(_ sketch: RequestSketch) -> CassetteEntry? {
+    let entries = state.withLock { $0.entries }
+    // At any place, because the value may be a part of the path.
+    for index in entries.unusedHidden
+    where sketch.matches(entries.all[index].sketch, matching, allowsHidden: true) {
+      if state.withLock({ $0.entries.use(index) }) { return entries.all[index] }
+    }
     return nil
   }
 

@@ -4,8 +4,15 @@ import RequestBehaviors
 /// Decides whether a request is a recorded one.
 extension RequestSketch {
   /// Whether this is the recorded request.
-  func matches(_ recorded: RequestSketch, _ rules: CassetteMatching) -> Bool {
-    var found = Differences(hasWords: false)
+  ///
+  /// - Parameters:
+  ///   - recorded: The recorded request.
+  ///   - rules: The rules of the user.
+  ///   - allowsHidden: Whether a placeholder in the recording matches any text. What a request sends before a later
+  ///     one shows it to be a credential is hidden in the file, and is not known to be one when it is sent again.
+  /// - Returns: Whether it is.
+  func matches(_ recorded: RequestSketch, _ rules: CassetteMatching, allowsHidden: Bool = false) -> Bool {
+    var found = Differences(hasWords: false, allowsHidden: allowsHidden)
     compare(to: recorded, rules, &found)
     return found.isEmpty
   }
@@ -22,7 +29,7 @@ extension RequestSketch {
     if !rules.ignoresOrigin, origin != recorded.origin {
       found.add("origin: \(origin) now, \(recorded.origin) recorded")
     }
-    if !Self.isSame(path, recorded.path) { found.add("path: \(path) now, \(recorded.path) recorded") }
+    if !found.isSame(path, recorded.path) { found.add("path: \(path) now, \(recorded.path) recorded") }
     if found.isDone { return }
     Self.compare(
       "query", query.filter { !rules.ignoredQueryNames.contains($0.name) },
@@ -55,7 +62,7 @@ extension RequestSketch {
     if now == recorded { return }
     var rest = recorded
     for pair in now where !found.isDone {
-      if let index = rest.firstIndex(where: { isSame(pair, $0) }) {
+      if let index = rest.firstIndex(where: { isSame(pair, $0, found) }) {
         rest.remove(at: index)
       } else if let index = rest.firstIndex(where: { $0.name == pair.name }) {
         found.add("\(what), \(pair.name): \(quoted(pair.value)) now, \(quoted(rest[index].value)) recorded")
@@ -68,13 +75,13 @@ extension RequestSketch {
   }
 
   /// Whether an item is the recorded one; a recorded value that is hidden matches any value that is shown now.
-  private static func isSame(_ now: Pair, _ recorded: Pair) -> Bool {
+  private static func isSame(_ now: Pair, _ recorded: Pair, _ found: Differences) -> Bool {
     // A name may contain the secret of a test, as `client_secret` contains "secret".
     guard isSame(now.name, recorded.name) else { return false }
     let isHidden =
       PlayableRedaction.isAmbiguous(query: now.name) && RedactionPlaceholders.isPlaceholder(recorded.value)
       && !RedactionPlaceholders.isPlaceholder(now.value)
-    return isHidden || isSame(now.value, recorded.value)
+    return isHidden || found.isSame(now.value, recorded.value)
   }
 
   /// Whether a text is the recorded one; a secret without a number matches every placeholder.
@@ -87,6 +94,22 @@ extension RequestSketch {
       }
   }
 
+  /// Whether a text is the recorded one, in which a placeholder matches any text.
+  fileprivate static func isHidden(_ now: String, _ recorded: String) -> Bool {
+    let pieces = RedactionPlaceholders.pieces(of: recorded)
+    // A value that the cassette gave is compared by its number.
+    guard pieces.count > 1, RedactionPlaceholders.pieces(of: now).allSatisfy({ $0.number == nil }),
+      now.hasPrefix(pieces[0].text)
+    else { return false }
+    var rest = now.dropFirst(pieces[0].text.count)
+    for piece in pieces.dropFirst().dropLast() where !piece.text.isEmpty {
+      guard let place = rest.dropFirst().firstRange(of: piece.text) else { return false }
+      rest = rest[place.upperBound...]
+    }
+    let last = pieces[pieces.count - 1].text
+    return rest.count > last.count && rest.hasSuffix(last)
+  }
+
   fileprivate static func quoted(_ value: String) -> String {
     let text = value.count > 80 ? value.prefix(80) + "…" : value[...]
     return OrderedJSON.string(String(text)).line
@@ -97,13 +120,19 @@ extension RequestSketch {
 private struct Differences {
   /// Whether each is told; otherwise the first one ends the comparison.
   let hasWords: Bool
+  /// Whether a placeholder in the recording matches any text.
+  let allowsHidden: Bool
   private(set) var words: [String] = []
   private(set) var isEmpty = true
 
-  init(hasWords: Bool) { self.hasWords = hasWords }
+  init(hasWords: Bool, allowsHidden: Bool = false) { (self.hasWords, self.allowsHidden) = (hasWords, allowsHidden) }
 
   /// Whether further ones would tell nothing new.
   var isDone: Bool { !hasWords && !isEmpty }
+
+  func isSame(_ now: String, _ recorded: String) -> Bool {
+    RequestSketch.isSame(now, recorded) || (allowsHidden && RequestSketch.isHidden(now, recorded))
+  }
 
   mutating func add(_ text: @autoclosure () -> String) {
     isEmpty = false
@@ -123,7 +152,7 @@ extension RequestSketch.BodySketch {
         found.add("body: part \(index + 1) differs")
       }
     case (.text(let now), .text(let then)):
-      if RequestSketch.isSame(now, then) { return }
+      if found.isSame(now, then) { return }
       found.add("body: \(RequestSketch.quoted(now)) now, \(RequestSketch.quoted(then)) recorded")
     case (.bytes(let now), .bytes(let then)):
       if now == then { return }
@@ -162,7 +191,7 @@ extension RequestSketch.BodySketch {
           index < elements.count ? elements[index] : nil, index < others.count ? others[index] : nil,
           at: "\(place)/\(index)", rules, &found)
       }
-    case (.string(let text), .string(let other)) where RequestSketch.isSame(text, other): return
+    case (.string(let text), .string(let other)) where found.isSame(text, other): return
     case (.number(let text), .number(let other)) where isSame(number: text, other): return
     default:
       found.add("body, \(place.isEmpty ? "/" : place): \(shown(now)) now, \(shown(then)) recorded")

@@ -111,4 +111,33 @@ import Testing
     let played = try await bench.client(try bench.cassette(.replay)).send(Request<Data>.get("me"))
     #expect(played == Data(body.replacing("c4nary-word", with: "REDACTED-1").utf8))
   }
+
+  enum Before: CaseIterable { case path, query, json, form, text }
+
+  @Test(arguments: Before.allCases)
+  func `a value matches that only a later request shows to be a credential`(before: Before) async throws {
+    @Sendable func change(_ client: NetworkClient, _ value: String) async throws -> String {
+      switch before {
+      case .path: try await client.send(.put("me/\(value)/new"))
+      case .query: try await client.send(.put("me", query: ["new": value, "a": "b"]))
+      case .json: try await client.send(.put("me", body: .json(["new": value, "a": "b"])))
+      case .form: try await client.send(.put("me", body: .form(["new": value, "a": "b"])))
+      case .text: try await client.send(.put("me", body: .text("it is \(value) now")))
+      }
+    }
+    @Sendable func changeAndUse(_ client: NetworkClient, _ value: String) async throws -> [String] {
+      let changed = try await change(client, value)
+      return [changed, try await client.send(.get("me", headers: ["Authorization": "Bearer \(value)"]))]
+    }
+    try await bench.record(over: counting) { _ = try await changeAndUse($0, "c4nary-of-then") }
+    let file = try bench.text()
+    #expect(!file.contains("c4nary"))
+    let playing = try bench.cassette(.replay)
+    #expect(try await changeAndUse(bench.client(playing), "c4nary-of-now") == ["1", "2"])
+    try playing.verify()
+    let other = await #expect(throws: NetworkError.self) {
+      try await bench.client(try bench.cassette(.replay)).send(.put("me", body: .json(["old": "x", "a": "b"])))
+    }
+    #expect(other?.code == .unmatchedRequest)
+  }
 }
