@@ -244,7 +244,15 @@ extension TokenSource where Self == RefreshTokenGrant {
 
 extension TokenSource where Self == ClientCredentialsGrant {
   /// Gets tokens for the app itself; see ``ClientCredentialsGrant``.
-  public static func clientCredentials(_ endpoint: TokenEndpoint, scopes: [String] = []) -> ClientCredentialsGrant {
-    ClientCredentialsGrant(endpoint, scopes: scopes)
+  ///
+  /// - Parameters:
+  ///   - endpoint: The token endpoint.
+  ///   - scopes: The OAuth scopes to ask for; by default the server chooses.
+  ///   - parameters: Further fields of the token request, such as `audience`; none by default.
+  /// - Returns: The source.
+  public static func clientCredentials(
+    _ endpoint: TokenEndpoint, scopes: [String] = [], parameters: Query = [:]
+  ) -> ClientCredentialsGrant {
+    ClientCredentialsGrant(endpoint, scopes: scopes, parameters: parameters)
   }
 }

@@ -29,6 +29,38 @@ import Testing
     #expect(sent.body?.data == Data("grant_type=client_credentials&scope=read%20write".utf8))
   }
 
+  // RFC 8707 §2 allows more than one resource.
+  @Test func `further parameters follow those of the grant`() async throws {
+    let source = ClientCredentialsGrant(
+      .test, scopes: ["read"], parameters: ["audience": "https://api.example.com", "resource": "a", "resource": "b"])
+    let sent = try await request(source)
+    let text = "grant_type=client_credentials&scope=read&audience=https%3A%2F%2Fapi.example.com&resource=a&resource=b"
+    #expect(sent.body?.data == Data(text.utf8))
+  }
+
+  @Test(arguments: ["grant_type", "scope", "client_id", "client_secret", "client_assertion", "client_assertion_type"])
+  func `a parameter that the source sets is refused before a request is sent`(name: String) async throws {
+    let source = ClientCredentialsGrant(.test, parameters: Query([name: "x"]))
+    let error = await #expect(throws: NetworkError.self) { try await source.fetch(using: NetworkClient(transport)) }
+    #expect(error?.code == .invalidRequest)
+    #expect(error?.message == "the parameter \(name) is set by the token source and cannot be given")
+    #expect(transport.sent.isEmpty)
+  }
+
+  @Test func `sessions with other parameters are told apart, and no parameter is shown`() {
+    func rights(_ scopes: [String], _ parameters: Query) -> String? {
+      let source = ClientCredentialsGrant(.test, scopes: scopes, parameters: parameters)
+      return TokenAuthBehavior(TokenSession(source: source)).credentialDigest(salt: Data())
+    }
+    let all = [
+      rights([], [:]), rights(["a"], [:]), rights([], ["audience": "a"]), rights(["a"], ["audience": "a"]),
+      rights([], ["audience": "s3cret"]),
+    ]
+    #expect(Set(all).count == all.count)
+    #expect(rights(["a"], ["audience": "a"]) == all[3])
+    #expect(!all.contains { $0?.contains("s3cret") == true })
+  }
+
   // RFC 6749 §2.3.1: both are form-encoded first.
   @Test func `an id with a colon and a secret with signs do no harm`() async throws {
     let endpoint = TokenEndpoint("token", clientID: "a:b", clientSecret: "pä s%")
