@@ -41,13 +41,10 @@ public struct ProblemDetails: Sendable, Hashable {
     status = (members["status"] as? NSNumber)?.intValue
     detail = members["detail"] as? String
     instance = members["instance"] as? String
-    let redactor = Redactor.standard.hiding(secretsOf: response)
-    let texts = [title, detail].compactMap { $0 }.filter { !$0.isEmpty }
-    let shown = texts.map { redactor.redact(beginningOf: $0, limit: 256) }
-    summary = shown.isEmpty ? nil : shown.joined(separator: ": ")
+    summary = ServerMessage.shown([title, detail].compactMap { $0 }, of: response)
   }
 
-  /// Title and detail, redacted for display, each cut after 256 characters.
+  /// Title and detail, redacted for display, each on one line and cut after 256 characters.
   let summary: String?
 }
 

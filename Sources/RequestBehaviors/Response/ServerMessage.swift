@@ -26,10 +26,20 @@ enum ServerMessage {
       response.headers[.contentType].flatMap(MediaType.init)?.isJSON == true,
       let value = try? JSONSerialization.jsonObject(with: data)
     else { return nil }
-    let texts = words(of: value, depth: 3)
+    return shown(words(of: value, depth: 3), of: response)
+  }
+
+  /// Returns texts of a response for display: without secrets, each on one line and cut after 256 characters.
+  ///
+  /// - Parameters:
+  ///   - texts: The texts; empty ones are left out.
+  ///   - response: The response that they are from.
+  /// - Returns: The texts, with a colon between them; `nil` if no text is left.
+  static func shown(_ texts: [String], of response: NetworkResponse) -> String? {
+    let texts = texts.compactMap(trimmed)
+    guard !texts.isEmpty else { return nil }
     let redactor = Redactor.standard.hiding(secretsOf: response)
-    let shown = texts.map { redactor.redact(beginningOf: $0, limit: textLimit, onOneLine: true) }
-    return shown.isEmpty ? nil : shown.joined(separator: ": ")
+    return texts.map { redactor.redact(beginningOf: $0, limit: textLimit, onOneLine: true) }.joined(separator: ": ")
   }
 
   /// Returns the name of an error and its description, as far as a value has them.

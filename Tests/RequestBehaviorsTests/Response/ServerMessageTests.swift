@@ -40,6 +40,12 @@ import Testing
     #expect(error.serverMessage == "Forbidden: it is closed")
   }
 
+  @Test func `title and detail of a problem are on one line`() async throws {
+    let error = try await error("application/problem+json", #"{"title": "For\nbidden\n", "detail": "it is\r\nclosed"}"#)
+    #expect(error.serverMessage == "For bidden: it is closed")
+    #expect(error.message == "the server answered 422: For bidden: it is closed")
+  }
+
   @Test(arguments: [
     ("application/json", "{"), ("application/json", "{}"), ("application/json", "[]"), ("application/json", "null"),
     ("application/json", #""the name is taken""#),
