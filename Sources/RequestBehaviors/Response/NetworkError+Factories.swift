@@ -43,7 +43,7 @@ extension NetworkError {
   public static func unacceptableStatus(_ response: NetworkResponse) -> NetworkError {
     var message = "the server answered \(response.statusCode)"
     if let reason = response.refusalReason { message += ": \(reason)" }
-    if let words = response.serverMessage, !message.contains(words) { message += ": \(words)" }
+    if let words = ServerMessage.text(of: response), !message.contains(words) { message += ": \(words)" }
     if response.statusCode == 401 || response.statusCode == 403 {
       message += response.request.call.noteOnWithheld(from: response.request.origin) ?? ""
     }

@@ -68,16 +68,18 @@ enum ServerMessage {
 }
 
 extension NetworkResponse {
-  /// The server's own words about its refusal, for people and logs; `nil` if the body has none.
+  /// The server's own words about its refusal, for people and logs; `nil` if the response has none.
   ///
-  /// They are title and detail of ``ProblemDetails``. In other JSON they are the text of the first of these members:
-  /// `error_description`, `message`, `detail`, `errors`, `error`, `reason`, `msg`, `description` and `title`, after a
-  /// text of `error`. Of an object or a list, the text within it is used. Other bodies have no words, because a server
-  /// may repeat the request there, or send a token.
+  /// They are title and detail of ``ProblemDetails``. In other JSON they are the text of the first of these members that
+  /// has one: `error_description`, `message`, `detail`, `errors`, `error`, `reason`, `msg`, `description` and `title`. A
+  /// text of `error` comes before it. Of an object or a list, the text within it is used. Other bodies have no words,
+  /// because a server may repeat the request there, or send a token.
   ///
-  /// Likely secrets are hidden, each text is cut after 256 characters, and a body of more than 64 KiB is not read. The
-  /// words of a response that is not verified are left out.
-  public var serverMessage: String? { ServerMessage.text(of: self) }
+  /// A response that the request accepts has no words about a failure, even if it could not be decoded. The words of a
+  /// response that is not verified are left out.
+  ///
+  /// Likely secrets are hidden, each text is cut after 256 characters, and a body of more than 64 KiB is not read.
+  public var serverMessage: String? { isAcceptable ? nil : ServerMessage.text(of: self) }
 }
 
 extension NetworkError {

@@ -88,6 +88,19 @@ import Testing
     #expect(longer.serverMessage == nil)
   }
 
+  @Test func `a success that cannot be decoded has no words about a failure`() async throws {
+    let transport = ClosureTransport { request in
+      NetworkResponse(
+        request: request, statusCode: 200, headers: ["Content-Type": "application/json"],
+        body: .data(Data(#"{"id": "seven", "title": "a fine article"}"#.utf8)))
+    }
+    let error = await #expect(throws: NetworkError.self) {
+      let _: [String: Int] = try await NetworkClient(transport).send(.get("x"))
+    }
+    #expect(error?.code == .decodingFailed)
+    #expect(error?.serverMessage == nil)
+  }
+
   @Test func `the words of a response that is not verified are left out`() async throws {
     let error = try await error("application/json", #"{"message": "sign in to the hotel"}"#, isVerified: false)
     #expect(error.serverMessage == nil)
