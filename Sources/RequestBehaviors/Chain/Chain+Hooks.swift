@@ -34,11 +34,15 @@ extension Chain {
     do {
       response = try await proceed(from: index + 1, request, in: run)
     } catch {
-      await behavior.afterFailure(error, for: request)
+      if hooks.contains(.afterFailure) { await failureHook(at: index, place).afterFailure(error, for: request) }
       throw error
     }
     guard response.isAcceptable else {
-      await behavior.afterFailure(NetworkError.unacceptableStatus(response), for: request)
+      // The error has words of the response's body, which need not be read for a default.
+      if hooks.contains(.afterFailure) {
+        let error = NetworkError.unacceptableStatus(response)
+        await failureHook(at: index, place).afterFailure(error, for: request)
+      }
       return response
     }
     guard hooks.contains(.afterSuccess) else { return response }

@@ -3,8 +3,10 @@ extension Chain {
   struct Place: Sendable {
     /// The hooks to call.
     let toCall: HookSet
-    /// Whether it is known which hooks are defaults.
+    /// Whether it is known which hooks are defaults, apart from `afterFailure`.
     let isKnown: Bool
+    /// Whether a failure will tell if `afterFailure` is a default.
+    let learnsFromFailure: Bool
     /// Whether the behavior adds credentials, so that some requests skip it.
     let hasCredential: Bool
 
@@ -13,7 +15,8 @@ extension Chain {
       let isLearning = !RandomSource.isReplaced
       let knowledge = isLearning ? LearnedHooks.shared.knowledge(of: entry.behavior) : LearnedHooks.Knowledge()
       toCall = entry.runsHooksOnly ? knowledge.toCall.subtracting(.intercept) : knowledge.toCall
-      isKnown = !isLearning || knowledge.known == .all
+      isKnown = !isLearning || knowledge.known.isSuperset(of: .ofSuccess)
+      learnsFromFailure = isLearning && !knowledge.known.contains(.afterFailure)
       hasCredential = entry.credential != nil
     }
   }

@@ -195,6 +195,11 @@ final class Chain: Sendable {
     place.isKnown ? behaviors[index] : LearningBehavior(behavior: behaviors[index])
   }
 
+  /// Returns the behavior at an index, wrapped as long as it is not known whether its `afterFailure` is a default.
+  func failureHook(at index: Int, _ place: Place) -> any RequestBehavior {
+    place.learnsFromFailure ? LearningBehavior(behavior: behaviors[index]) : behaviors[index]
+  }
+
   // MARK: - The end of the list
 
   // Inlined, as `intercept` is.

@@ -8,5 +8,8 @@ struct HookSet: OptionSet, Sendable {
   static let beforeSend = HookSet(rawValue: 8)
   static let afterSuccess = HookSet(rawValue: 16)
   static let intercept = HookSet(rawValue: 32)
-  static let all: HookSet = [.scope, .headers, .modify, .beforeSend, .afterSuccess, .intercept]
+  static let afterFailure = HookSet(rawValue: 64)
+  /// The hooks that a request without a failure calls.
+  static let ofSuccess: HookSet = [.scope, .headers, .modify, .beforeSend, .afterSuccess, .intercept]
+  static let all: HookSet = ofSuccess.union(.afterFailure)
 }

@@ -83,7 +83,7 @@ extension LearningBehavior: RequestBehavior {
   }
 
   func afterFailure(_ error: any Error, for request: NetworkRequest) async {
-    await behavior.afterFailure(error, for: request)
+    await learn(.afterFailure, .afterFailure) { await behavior.afterFailure(error, for: request) }
   }
 
   func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {

@@ -39,6 +39,32 @@ import Testing
     }
   }
 
+  @Test func `a default for failures is called for the first failure of a type only`() async {
+    struct SetsField: RequestBehavior {
+      func headers(for request: NetworkRequest) -> HeaderFields { ["X-Set": "1"] }
+    }
+    let mock = MockTransport { request in NetworkResponse(request: request, statusCode: 404) }
+    let client = NetworkClient(baseURL: mock.baseURL, behaviors: [SetsField()], transport: mock)
+    for _ in 0..<2 {
+      let probe = HookProbe()
+      await HookProbe.$current.withValue(probe) { try? await client.send(Request<Void>.get("a")) }
+      // The first failure has a probe of its own.
+      #expect(!probe.hasDefault(.afterFailure, of: SetsField.self))
+    }
+  }
+
+  @Test func `a hook for failures that a type implements runs for every failure`() async {
+    struct CountsFailures: RequestBehavior {
+      let count = Box(0)
+      func afterFailure(_ error: any Error, for request: NetworkRequest) async { count.value += 1 }
+    }
+    let behavior = CountsFailures()
+    let mock = MockTransport { request in NetworkResponse(request: request, statusCode: 404) }
+    let client = NetworkClient(baseURL: mock.baseURL, behaviors: [behavior], transport: mock)
+    for _ in 0..<3 { try? await client.send(Request<Void>.get("a")) }
+    #expect(behavior.count.value == 3)
+  }
+
   @Test func `a default that a type's own code calls does not end its own hook`() async {
     // The asynchronous call within `modify` finds the default, although the type implements the hook.
     struct CallsDefault: RequestBehavior {
