@@ -45,7 +45,8 @@ public struct CallSecrets: Sendable {
 
   /// Adds the secrets of another call.
   mutating func add(_ other: CallSecrets) {
-    add(other.added)
+    // Most calls have none of their own, and many may wait for one call: they share its list.
+    if added.isEmpty { added = other.added } else { add(other.added) }
     for fields in other.earlier { add(fields) }
     add(other.latest)
   }

@@ -64,7 +64,8 @@ extension Call {
   /// The attempts that another call made for this one.
   var adoptedAttempts: [Attempt] { self[AdoptedAttempts.self] }
 
-  /// Takes over the attempts that another call made for this one, its decisions, and the secrets hidden in them.
+  /// Takes over what another call did for this one: its attempts and decisions, the credentials that it kept back, why
+  /// it was not repeated, and its secrets, which no description may show.
   ///
   /// A response or an error that is bound to a request of this call brings them (`bound(to:as:)`). A
   /// caller that leaves before there is one takes them over by this.
