@@ -66,7 +66,7 @@ extension NetworkError.Code {
   public static let intercepted = Self("intercepted")
   /// The request does not accept the status.
   public static let unacceptableStatus = Self("unacceptableStatus")
-  /// A redirect could not be followed: too many, a loop, or a URL that must not be followed.
+  /// A redirect could not be followed: too many, a loop, several locations, or a URL that must not be followed.
   public static let redirectFailed = Self("redirectFailed")
   /// The link to the next page of a list cannot be followed, or leads to an origin that is not allowed.
   public static let linkNotFollowed = Self("linkNotFollowed")

@@ -26,7 +26,7 @@ package enum Redirect {
   ) throws -> Decision {
     // Only a verified response of the server may say where to go next.
     guard response.isVerified, Redirect.statuses.contains(response.statusCode) else { return .stay }
-    let locations = response.headers.values(for: "Location")
+    let locations = response.headers.values(for: .location)
     guard let location = locations.first, !location.isEmpty else { return .stay }
     // Joined they would be a location that the server did not send, and each client would choose another one.
     guard locations.allSatisfy({ $0 == location }) else { throw failure("it has several locations", response) }

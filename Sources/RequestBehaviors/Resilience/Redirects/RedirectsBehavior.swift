@@ -14,8 +14,8 @@ import Foundation
 /// outcome.
 ///
 /// The call fails with ``NetworkError/Code-swift.struct/redirectFailed`` for a redirect from https to http, another
-/// scheme, a user name in the location, a loop, or more hops than ``RedirectPolicy/limit``. A redirect back is no loop
-/// if it sets a cookie and the transport keeps cookies.
+/// scheme, a user name in the location, several different locations, a loop, or more hops than
+/// ``RedirectPolicy/limit``. A redirect back is no loop if it sets a cookie and the transport keeps cookies.
 public struct RedirectsBehavior: UniqueBehavior {
   /// Outside authentication: each hop is authenticated, signed and verified separately.
   public let order = BehaviorOrder.redirects
