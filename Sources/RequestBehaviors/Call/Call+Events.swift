@@ -15,7 +15,9 @@ extension Call {
     public internal(set) var isUnderWay = false
   }
 
-  /// The decisions that behaviors recorded, in order; a call that waited for another one has that call's, too.
+  /// The decisions that behaviors recorded, in order of time.
+  ///
+  /// Those of a call that this one waited for, such as a shared one, are among them as soon as the wait is over.
   public var events: [Event] {
     let (own, adopted) = withState { ($0.events, $0.adoptedEvents) }
     return adopted.isEmpty ? own : (own + adopted).sorted { $0.at < $1.at }
