@@ -33,8 +33,7 @@ extension Call {
     let now = clock.now()
     withState { state in
       guard state.events.indices.contains(wait.index), state.events[wait.index].isUnderWay else { return }
-      state.events[wait.index].isUnderWay = false
-      state.events[wait.index].duration = now - state.events[wait.index].at
+      state.events[wait.index].endWait(at: now)
     }
   }
 }

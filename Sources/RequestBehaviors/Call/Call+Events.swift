@@ -13,6 +13,12 @@ extension Call {
     public internal(set) var duration: Duration?
     /// Whether the decision began a wait that still lasts.
     public internal(set) var isUnderWay = false
+
+    /// Ends the wait that the decision began.
+    mutating func endWait(at now: Duration) {
+      isUnderWay = false
+      duration = now - at
+    }
   }
 
   /// The decisions that behaviors recorded, in order of time.

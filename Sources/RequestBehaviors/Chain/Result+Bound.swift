@@ -76,8 +76,12 @@ extension Call {
     self[AdoptedAttempts.self] = other.attempts
     // What is bound to this call is described with its secrets: URLs, bodies and errors of the other call hold more.
     let secrets = other.secrets
-    let (events, withheld) = (other.events, other.withState { $0.withheld })
-    withState { state in
+    let withheld = other.withState { $0.withheld }
+    var events = other.events
+    // A wait that goes on for other callers is over for this one.
+    let now = clock.now()
+    for index in events.indices where events[index].isUnderWay { events[index].endWait(at: now) }
+    withState { [events] state in
       state.secrets.add(secrets)
       state.adoptedEvents = events
       state.withheld.formUnion(withheld)

@@ -75,6 +75,31 @@ import Testing
     }
   }
 
+  /// Keeps the call of the latest request.
+  private struct KeepsCall: RequestBehavior {
+    let order = BehaviorOrder.first
+    let call = Box<Call?>(nil)
+
+    func beforeSend(_ request: NetworkRequest) async { call.value = request.call }
+  }
+
+  @Test func `a wait of a shared request is over for a caller that leaves`() async throws {
+    mock.on(.get, "x").respond(503).respond(200)
+    let keeper = KeepsCall()
+    let clock = ManualClock()
+    let client = client([keeper, .coalescing(), .retry()], clock: clock)
+    let staying = Task { try await client.send(Request<Void>.get("x")) }
+    await clock.waitForSleepers(1)
+    let leaving = Task { try await client.send(Request<Void>.get("x")) }
+    #expect(try await eventually { keeper.call.value?.events.first?.kind == .coalescing })
+    leaving.cancel()
+    await #expect(throws: CancellationError.self) { try await leaving.value }
+    let retry = try #require(keeper.call.value?.events.first { $0.kind == .retry })
+    #expect(!retry.isUnderWay)
+    #expect(retry.duration == .zero)
+    try await clock.run { try await staying.value }
+  }
+
   @Test func `a recording has each decision of a shared request once`() async throws {
     mock.on(.get, "x").respond(503).respond(200)
     let recorder = CallRecorder()
