@@ -260,4 +260,18 @@
       settings.list = list
     }
   }
+
+  extension NetworkRequest {
+    /// Whether an earlier send of the call to the same origin got a 421.
+    ///
+    /// Its connection stays open while it has other requests, so the repeat needs a new one (RFC 9110 §15.5.20).
+    var wasMisdirected: Bool {
+      // Most calls make one send.
+      guard call.attemptCount > 1 else { return false }
+      return call.attempts.contains { attempt in
+        guard case .response(421, _) = attempt.outcome else { return false }
+        return Origin(attempt.url) == origin
+      }
+    }
+  }
 #endif

@@ -124,6 +124,7 @@
         upload = try await self.upload(of: request)
         let handle = try loop.handles.take()
         try handle.prepare(request, upload)
+        if request.wasMisdirected { try handle.avoidKeptConnections() }
         return CurlTransfer(request, handle, upload, loop)
       } catch {
         upload?.cancel()

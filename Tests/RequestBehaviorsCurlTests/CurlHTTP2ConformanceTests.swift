@@ -37,6 +37,24 @@
       }
     }
 
+    @Test func `RFC 9110 §15.5.20: what was misdirected leaves a connection that has other requests`() async throws {
+      let server = try await SecureServer()
+      let gate = LoopbackGate()
+      server.backend.enqueue(.text("held").held(by: gate), .status(421))
+      let settings = CurlTransport.Configuration(trust: try server.trust, httpVersion: .http2OverTLS)
+      let client = NetworkClient(
+        baseURL: try server.url(.secure, path: "back/"),
+        behaviors: [.retry(RetryPolicy(backoff: Backoff(base: .zero)))], transport: .curl(settings))
+      async let held: String = client.send(.get("held"))
+      await gate.waitForArrivals(1)
+      #expect(try await client.send(.get("a")) == "GET 0")
+      gate.open()
+      #expect(try await held == "held")
+      let connections = server.backend.requests.map { $0.headers["X-Connection"] }
+      #expect(connections.count == 3)
+      #expect(connections.last != connections.dropLast().last)
+    }
+
     @Test func `each rule that is left out exists`() {
       let names = Set(TransportConformance.cases.map(\.name))
       #expect(CurlHTTP2ConformanceTests.exclusions.keys.filter { !names.contains($0) } == [])

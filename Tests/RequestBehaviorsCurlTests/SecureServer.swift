@@ -157,6 +157,7 @@
         location /back/ {
           proxy_pass http://127.0.0.1:\(backend)/;
           proxy_http_version 1.1;
+          proxy_set_header X-Connection $connection;
           proxy_request_buffering off;
         }
         location ~ ^/gate/(?<port>[0-9]+)/ {
