@@ -45,10 +45,15 @@ public struct CallSecrets: Sendable {
 
   /// Adds the secrets of another call.
   mutating func add(_ other: CallSecrets) {
-    // Most calls have none of their own, and many may wait for one call: they share its list.
-    if added.isEmpty { added = other.added } else { add(other.added) }
-    for fields in other.earlier { add(fields) }
-    add(other.latest)
+    if added.isEmpty {
+      // Most calls have none of their own, and many may wait for one call: they share its list.
+      added = other.added
+    } else {
+      // The other call may have begun with these secrets. Without a comparison they would double each time.
+      let known = Set(added.map { Array($0.utf8) })
+      add(other.added.filter { !known.contains(Array($0.utf8)) })
+    }
+    for fields in other.earlier + [other.latest] where !earlier.contains(fields) { add(fields) }
   }
 
   /// Adds the fields of a request on its way.

@@ -109,4 +109,38 @@ import Testing
     let decisions = recorder.recording.calls.flatMap(\.decisions).filter { $0.kind == .retry }
     #expect(decisions.count == 1)
   }
+
+  /// Sends a request ten times, one after the other.
+  private struct TenTimes: RequestBehavior {
+    let order = BehaviorOrder.first
+
+    func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+      for _ in 1..<10 { _ = try await next(request) }
+      return try await next(request)
+    }
+  }
+
+  /// Adds secrets, and a field that is another one each time.
+  private struct ManySecrets: RequestBehavior {
+    let count = Locked(0)
+
+    func modify(_ request: inout NetworkRequest) async throws {
+      for number in 0..<100 { request.call.addSecret("secret-number-\(number)") }
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      request.headers.set("X-API-Key", "key-number-\(number)")
+    }
+  }
+
+  @Test func `a call that waits for several shared requests has each secret once`() async throws {
+    mock.on(.get, "x").respond(200)
+    let client = client([TenTimes(), .coalescing(), ManySecrets()])
+    let response = try await client.send(Request<NetworkResponse>.get("x"))
+    let secrets = response.request.call.secrets.values(for: .standard)
+    #expect(mock.sent.count == 10)
+    #expect(Set(secrets).count == 110)
+    #expect(secrets.count == 110)
+  }
 }
