@@ -65,7 +65,8 @@ extension TransportConformance {
     Case("interim responses are read over") { bench in
       let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
       for delivery in [ResponseDelivery.buffered, .streamed] {
-        bench.server.enqueue(.raw(hints + hints + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
+        // The connection is kept: the next request must not meet its end.
+        bench.server.enqueue(.raw(hints + hints + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", closes: false))
         let request = try bench.request { $0.delivery = delivery }
         let response = try await bench.send(request)
         try bench.equal(response.statusCode, 200, "status")
