@@ -11,7 +11,7 @@ enum CacheInvalidation {
     statusCode: Int, headers: HeaderFields, method: RequestMethod, url: URL
   ) -> [String] {
     guard !method.isSafe, (200...399).contains(statusCode) else { return [] }
-    let others = ["Location", "Content-Location"].compactMap { headers[$0] }
+    let others = ["Location", "Content-Location"].flatMap { headers.values(for: $0) }
       .compactMap { resolve($0, against: url) }.filter { Origin($0) == Origin(url) }
     var seen: Set<String> = []
     return ([url] + others).map { CacheKey.text(of: $0) }.filter { seen.insert($0).inserted }

@@ -47,7 +47,7 @@ enum ServerMessage {
   /// - Parameters:
   ///   - value: A value of JSON.
   ///   - depth: How many objects and lists within each other are searched.
-  /// - Returns: At most a name and a description.
+  /// - Returns: The names, the outermost first, and the description.
   private static func words(of value: Any, depth: Int) -> [String] {
     if let text = value as? String { return [trimmed(text)].compactMap { $0 } }
     guard depth > 0 else { return [] }
@@ -70,10 +70,10 @@ enum ServerMessage {
 extension NetworkResponse {
   /// The server's own words about its refusal, for people and logs; `nil` if the response has none.
   ///
-  /// They are title and detail of ``ProblemDetails``. In other JSON they are the text of the first of these members that
-  /// has one: `error_description`, `message`, `detail`, `errors`, `error`, `reason`, `msg`, `description` and `title`. A
-  /// text of `error` comes before it. Of an object or a list, the text within it is used. Other bodies have no words,
-  /// because a server may repeat the request there, or send a token.
+  /// They are title and detail of ``ProblemDetails``. In other JSON they are the text of the first of these members
+  /// that has one: `error_description`, `message`, `detail`, `errors`, `error`, `reason`, `msg`, `description` and
+  /// `title`. A text of `error` comes before it. Of an object or a list, the text within it is used. Other bodies have
+  /// no words, because a server may repeat the request there, or send a token.
   ///
   /// A response that the request accepts has no words about a failure, even if it could not be decoded. The words of a
   /// response that is not verified are left out.
