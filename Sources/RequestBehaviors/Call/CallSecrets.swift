@@ -53,7 +53,8 @@ public struct CallSecrets: Sendable {
       let known = Set(added.map { Array($0.utf8) })
       add(other.added.filter { !known.contains(Array($0.utf8)) })
     }
-    for fields in other.earlier + [other.latest] where !earlier.contains(fields) { add(fields) }
+    for fields in other.earlier where !earlier.contains(fields) { add(fields) }
+    if !earlier.contains(other.latest) { add(other.latest) }
   }
 
   /// Adds the fields of a request on its way.
