@@ -19,18 +19,21 @@ struct CacheExchange: Sendable {
   ///
   /// That behavior judges the next redirect by the request that got it. If the cache followed this one, it would not
   /// know of it: fields that were left behind at another origin, the method and the number of hops would be forgotten.
-  var returnsRedirects = false
+  let returnsRedirects: Bool
 
   /// Creates the exchange of a request that may be looked up: GET, HEAD and QUERY; `nil` for other methods.
-  init?(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior) {
+  init?(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior, returnsRedirects: Bool = false) {
     guard [.get, .head, .query].contains(request.method), !request.call.hasGainedCredential else { return nil }
     // A credential that the transport adds, such as a cookie, is no part of a key.
     guard !next.addsCredentials(to: request) else { return nil }
     guard let key = CacheKey(request, at: next, digestKey: cache.store.digestKey) else { return nil }
-    self.init(request, next, cache: cache, key: key)
+    self.init(request, next, cache: cache, key: key, returnsRedirects: returnsRedirects)
   }
 
-  init(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior, key: CacheKey) {
+  init(
+    _ request: NetworkRequest, _ next: Next, cache: CachingBehavior, key: CacheKey, returnsRedirects: Bool = false
+  ) {
+    self.returnsRedirects = returnsRedirects
     self.request = request
     forward = { try await next($0) }
     place = next

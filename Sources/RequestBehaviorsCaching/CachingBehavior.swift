@@ -56,15 +56,22 @@ public struct CachingBehavior: UniqueBehavior {
     try await respond(to: request, next, returnsRedirects: false)
   }
 
+  /// Returns a stored response or the server's.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - next: The inner behaviors.
+  ///   - returnsRedirects: Whether a stored redirect is returned; otherwise it is followed.
+  /// - Returns: The response.
+  /// - Throws: The error of the inner behaviors.
   func respond(
     to request: NetworkRequest, _ next: Next, returnsRedirects: Bool
   ) async throws -> NetworkResponse {
     removeWithOwners(of: request.call)
     // A request that is not looked up may still make stored responses invalid.
-    guard var exchange = CacheExchange(request, next, cache: self) else {
+    guard let exchange = CacheExchange(request, next, cache: self, returnsRedirects: returnsRedirects) else {
       return try await CacheExchange.passBy(request, next, cache: self)
     }
-    exchange.returnsRedirects = returnsRedirects
     return try await run(exchange, next)
   }
 

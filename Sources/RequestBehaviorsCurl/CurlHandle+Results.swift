@@ -62,7 +62,7 @@
     /// The proxy that takes part in the transfer; `nil` without one.
     private var proxyName: String? {
       if let name = configuredProxy.hostAndPort { return name }
-      // libcurl alone reads the environment's. Its address is that of the connection, if the proxy has said something.
+      // Only libcurl reads the proxy of the environment. If that proxy has replied, its address is the connection's.
       guard configuredProxy == .environment, number(CURLINFO_HTTP_CONNECTCODE) != 0 || number(CURLINFO_PROXY_ERROR) != 0
       else { return nil }
       return remoteAddress.map { "\($0), which the environment names" }

@@ -18,7 +18,8 @@
       do {
         try setAuthorities(configuration.trust.basis, proxy: configuration.proxy)
         if let host = configuration.proxy.securedHost {
-          try set(CURLOPT_PROXY_PINNEDPUBLICKEY, pinText(configuration.trust.pins(for: host)), name: "PROXY_PINNED")
+          let pins = pinText(configuration.trust.pins(for: host))
+          try set(CURLOPT_PROXY_PINNEDPUBLICKEY, pins, name: "PROXY_PINNEDPUBLICKEY")
         }
       } catch let error as RefusedOption {
         throw error.networkError(.unsupportedTrust)

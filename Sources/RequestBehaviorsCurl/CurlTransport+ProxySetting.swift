@@ -53,8 +53,7 @@
         // libcurl sends no password without a user.
         if user == nil, password != nil { try refuse("password has no user; give an empty one if it has no name") }
         // libcurl cuts a text off at a NUL, and no proxy takes other control characters (RFC 7617 §2).
-        for text in [user, password] {
-          guard let text, text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { continue }
+        if [user, password].contains(where: { $0?.utf8.contains(where: \.isASCIIControl) == true }) {
           try refuse("user or password has a control character")
         }
         guard isBasic, user?.utf8.contains(UInt8(ascii: ":")) == true else { return }

@@ -1,6 +1,9 @@
 public import Foundation
 
 extension Redactor {
+  /// The most bytes of a body in memory that are searched for secrets of its call, or for a server's words.
+  static let searchedBodyLimit = 65_536
+
   /// Returns a redactor that also hides the secrets of a call; see ``Call/addSecret(_:)``.
   ///
   /// - Parameter call: The call.
@@ -27,7 +30,7 @@ extension Redactor {
   func hiding(secretsOf response: NetworkResponse) -> Redactor {
     let fields = [response.headers] + response.interimResponses.map(\.headers)
     var values = fields.flatMap(secrets(in:))
-    if case .data(let data) = response.body, data.count <= 65_536 {
+    if case .data(let data) = response.body, data.count <= Redactor.searchedBodyLimit {
       values += secrets(inBody: data, contentType: response.headers[.contentType])
     }
     return hiding(secretsOf: response.request).hiding(values)
@@ -83,7 +86,7 @@ extension Redactor {
 
   /// Returns the secrets of a form or JSON body, which a server may repeat in the text of an error.
   func secrets(inBodyOf request: NetworkRequest) -> [String] {
-    guard let body = request.body, let data = body.data, data.count <= 65_536,
+    guard let body = request.body, let data = body.data, data.count <= Redactor.searchedBodyLimit,
       let type = (request.headers[.contentType] ?? body.contentType).flatMap({ MediaType($0) })
     else { return [] }
     return secrets(in: data, of: type)

@@ -74,9 +74,8 @@ extension Call {
   public func adoptAttempts(of other: Call) {
     guard other !== self else { return }
     self[AdoptedAttempts.self] = other.attempts
-    // What is bound to this call is described with its secrets: URLs, bodies and errors of the other call hold more.
-    let secrets = other.secrets
-    let withheld = other.withState { $0.withheld }
+    // A response or an error that is bound to this call hides this call's secrets, and may hold those of the other.
+    let (secrets, withheld) = other.withState { ($0.secrets, $0.withheld) }
     var events = other.events
     // A wait that goes on for other callers is over for this one.
     let now = clock.now()

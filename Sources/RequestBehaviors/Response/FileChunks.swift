@@ -87,7 +87,7 @@ package struct FileChunks: AsyncSequence, Sendable {
   ///
   /// - Parameters:
   ///   - url: The file.
-  ///   - range: The bytes of it, counted from 0; by default all. Reading fails if the file has not all of them.
+  ///   - range: The bytes of it, counted from 0; by default all. Reading fails if the file does not have all of them.
   package init(_ url: URL, range: Range<Int64>? = nil) {
     self.url = url
     self.range = range

@@ -33,7 +33,7 @@ public struct ProblemDetails: Sendable, Hashable {
     guard response.isVerified, let type = response.headers[.contentType].flatMap(MediaType.init),
       type.type == "application", type.subtype == "problem+json"
     else { return nil }
-    guard case .data(let data) = response.body, data.count <= 65_536,
+    guard case .data(let data) = response.body, data.count <= Redactor.searchedBodyLimit,
       let members = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
     else { return nil }
     self.type = members["type"] as? String ?? "about:blank"

@@ -5,9 +5,6 @@ import Foundation
 /// Only ``ProblemDetails`` have a standard. The members that are read are those of the error objects of GitHub, Google,
 /// Stripe, X, AWS, Elasticsearch, FastAPI, Django, Spring and OAuth 2 (RFC 6749 §5.2).
 enum ServerMessage {
-  /// The most bytes of a body that is read.
-  private static let bodyLimit = 65_536
-
   /// The most characters of each text that are shown.
   private static let textLimit = 256
 
@@ -22,7 +19,7 @@ enum ServerMessage {
   /// - Returns: The words; `nil` if the response has no words that can be trusted or read.
   static func text(of response: NetworkResponse) -> String? {
     if let problem = ProblemDetails(response) { return problem.summary }
-    guard response.isVerified, case .data(let data) = response.body, !data.isEmpty, data.count <= bodyLimit,
+    guard response.isVerified, case .data(let data) = response.body, data.count <= Redactor.searchedBodyLimit,
       response.headers[.contentType].flatMap(MediaType.init)?.isJSON == true,
       let value = try? JSONSerialization.jsonObject(with: data)
     else { return nil }

@@ -5,6 +5,8 @@ extension UInt8 {
   var isASCIIAlphanumeric: Bool { isASCIIDigit || (self | 0x20) &- 0x61 < 26 }
   /// Whether the byte is an ASCII character other than a letter or digit; `false` for bytes outside of ASCII.
   var isASCIIPunctuation: Bool { self < 0x80 && !isASCIIAlphanumeric }
+  /// Whether the byte is a control character of ASCII (RFC 5234 Appendix B.1).
+  package var isASCIIControl: Bool { self < 0x20 || self == 0x7F }
   var lowercasedASCII: UInt8 { isASCIIUppercase ? self | 0x20 : self }
 }
 

@@ -10,7 +10,9 @@ extension CassetteTransport {
     return nil
   }
 
-  /// Takes the first entry in which a value is hidden that only a later request shows to be a credential.
+  /// Takes the first unused entry that matches if the values that are hidden in it may be any text.
+  ///
+  /// A value that only a later request shows to be a credential is hidden in the file, and is not known to be one now.
   private func takeHidden(_ sketch: RequestSketch) -> CassetteEntry? {
     let entries = state.withLock { $0.entries }
     // At any place, because the value may be a part of the path.

@@ -128,7 +128,7 @@ public final class CassetteTransport: Transport {
   ///
   /// - Throws: ``CassetteError`` that lists the entries and the requests; the errors of ``save()``.
   public func verify() throws {
-    // A test that ends with this line is one that can be recorded, without a line more.
+    // A test that ends with this call can be recorded without another line.
     guard mode == .replay else { return try save() }
     let unused = unused
     let unmatched = state.withLock { $0.unmatched }

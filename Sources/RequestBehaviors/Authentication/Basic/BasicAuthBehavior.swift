@@ -57,14 +57,12 @@ public struct BasicAuthBehavior: UniqueBehavior, CredentialBehavior {
         .invalidRequest,
         "the user name for basic authentication has a colon, where the password would begin (RFC 7617 §2)")
     }
-    guard !user.utf8.contains(where: isControl), !password.utf8.contains(where: isControl) else {
+    guard !user.utf8.contains(where: \.isASCIIControl), !password.utf8.contains(where: \.isASCIIControl) else {
       throw NetworkError(
         .invalidRequest, "the user name or password for basic authentication has a control character (RFC 7617 §2)")
     }
     return "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
   }
-
-  private static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x7F }
 }
 
 extension BasicAuthBehavior: CustomReflectable, CustomStringConvertible {

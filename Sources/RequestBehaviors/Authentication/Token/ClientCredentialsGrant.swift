@@ -61,6 +61,6 @@ extension ClientCredentialsGrant: RightsAskingTokenSource {
   package var rights: String? {
     guard !parameters.items.isEmpty else { return scope }
     let digest = Digest.sha256(of: Data(parameters.percentEncoded.utf8)).base64
-    return ((scope.map { [$0] } ?? []) + ["with \(digest)"]).joined(separator: " ")
+    return [scope, "with \(digest)"].compactMap(\.self).joined(separator: " ")
   }
 }

@@ -60,7 +60,7 @@ struct JSONRedaction {
   mutating func run() -> [UInt8] {
     output.reserveCapacity(bytes.count + 64)
     containers.reserveCapacity(16)
-    // Servers on Windows write a byte order mark, and decoders read over it (RFC 8259 §8.1), as a test is to do.
+    // Servers on Windows write a byte order mark, which decoders read over (RFC 8259 §8.1). A cassette keeps it.
     if playable != nil, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
     while skipWhitespace() {
       guard step() else {
@@ -74,9 +74,9 @@ struct JSONRedaction {
     return output
   }
 
-  /// Appends a remark in place of the rest, which is no JSON.
+  /// Appends a remark in place of the rest, which is not JSON.
   ///
-  /// That of an earlier pass stays, or a cassette that is read would not hold the body that was written.
+  /// A remark of an earlier pass stays. Otherwise a cassette that is read would not have the body that was written.
   private mutating func appendRemark() {
     let rest = bytes[index...]
     let count = rest.dropFirst().prefix(while: \.isASCIIDigit)
@@ -84,7 +84,7 @@ struct JSONRedaction {
       rest.first == UInt8(ascii: "<") && !count.isEmpty
       && rest[count.endIndex...].elementsEqual(JSONRedaction.remark.utf8)
     if isRemark { return output.append(contentsOf: rest) }
-    // Apart from a number before it, or the next pass would take both for one word.
+    // A space keeps it apart from a word before it, because the next pass would take both for one word.
     if let last = output.last, last.isASCIIAlphanumeric || last.isNumberByte { output.append(UInt8(ascii: " ")) }
     output.append(contentsOf: "<\(rest.count)\(JSONRedaction.remark)".utf8)
   }

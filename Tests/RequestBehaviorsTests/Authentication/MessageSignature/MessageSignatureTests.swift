@@ -175,6 +175,16 @@ import Testing
     #expect(signed.headers["Content-Digest"] == "sha-256=:eA==:")
   }
 
+  @Test func `the error for a part of a file says what to do`() async throws {
+    let body = RequestBody.file(URL(filePath: "/film"), range: 0..<10)
+    let request = NetworkRequest(.post, url: URL(string: "https://h/")!, body: body)
+    let error = await #expect(throws: NetworkError.self) {
+      try await signature([.contentDigest]).signed(request, created: created)
+    }
+    #expect(error?.code == .invalidRequest)
+    #expect(error?.message.contains("a part of a file; set the field Content-Digest yourself") == true)
+  }
+
   @Test func `each send is signed anew, and beside other signatures`() async throws {
     let clock = LeapingClock(date: created)
     let transport = ClosureTransport(statuses: [503, 200])

@@ -31,9 +31,8 @@ import Testing
 
   // RFC 8707 §2 allows more than one resource.
   @Test func `further parameters follow those of the grant`() async throws {
-    let source = ClientCredentialsGrant(
-      .test, scopes: ["read"], parameters: ["audience": "https://api.example.com", "resource": "a", "resource": "b"])
-    let sent = try await request(source)
+    let parameters: Query = ["audience": "https://api.example.com", "resource": "a", "resource": "b"]
+    let sent = try await request(.clientCredentials(.test, scopes: ["read"], parameters: parameters))
     let text = "grant_type=client_credentials&scope=read&audience=https%3A%2F%2Fapi.example.com&resource=a&resource=b"
     #expect(sent.body?.data == Data(text.utf8))
   }

@@ -55,6 +55,24 @@ import Testing
     #expect(clock.sleeperCount == 0)
   }
 
+  @Test func `both sends have the same part of a file`() async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "hedged-\(UUID().uuidString)")
+    try Data("0123456789".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let bodies = Box<[Data]>([])
+    let transport = ClosureTransport(numbered: { number, request in
+      let body = try await request.bodyData()
+      bodies.update { $0.append(body) }
+      try await request.call.clock.sleep(for: .seconds(number == 1 ? 60 : 1))
+      return NetworkResponse(request: request, statusCode: 200)
+    })
+    let request = Request<NetworkResponse>.post("x", body: .file(file, range: 3..<7)).with(\.idempotencyKey, .generated)
+    // The retries send the key, which a POST needs to be hedged.
+    let client = client(transport, .hedging(after: .seconds(1)), .retry(budget: .unlimited))
+    _ = try await run(client, request, (2, .seconds(1)), (2, .seconds(1)))
+    #expect(bodies.value == [Data("3456".utf8), Data("3456".utf8)])
+  }
+
   @Test func `an unacceptable second response does not win over an acceptable first`() async throws {
     let transport = sends((.seconds(3), 200), (.milliseconds(100), 500))
     let response = try await run(
