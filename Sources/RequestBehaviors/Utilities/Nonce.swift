@@ -14,19 +14,18 @@ package enum Nonce {
     private init(_ digits: String, _ count: Int) { (self.digits, self.count) = (Array(digits.utf8), count) }
   }
 
-  /// Returns a text of 128 random bits.
+  /// Returns a text of 128 bits.
   ///
   /// - Parameters:
   ///   - digits: The set of digits.
-  ///   - generator: The source of the bits.
+  ///   - words: The bits. They are values, because the thread sanitizer takes a generator without storage that is
+  ///     passed here for one that threads share.
   /// - Returns: The text.
-  package static func make(
-    _ digits: Digits = .base64, using generator: inout some RandomNumberGenerator
-  ) -> String {
+  package static func make(_ digits: Digits = .base64, of words: (UInt64, UInt64)) -> String {
     let (mask, width) = (UInt64(digits.digits.count - 1), digits.digits.count.trailingZeroBitCount)
     return String(unsafeUninitializedCapacity: digits.count) { buffer in
       for half in 0..<2 {
-        var bits = generator.next()
+        var bits = half == 0 ? words.0 : words.1
         for index in 0..<digits.count / 2 {
           // With 64 digits, 11 of them need 66 bits: the last one of each half gets 4 new bits and reuses 2.
           buffer[half * digits.count / 2 + index] = digits.digits[Int(bits & mask)]
@@ -42,7 +41,7 @@ package enum Nonce {
   /// - Parameter digits: The set of digits.
   /// - Returns: The text.
   package static func make(_ digits: Digits = .base64) -> String {
-    var generator = RandomSource()
-    return make(digits, using: &generator)
+    var source = RandomSource()
+    return make(digits, of: (source.next(), source.next()))
   }
 }

@@ -78,7 +78,7 @@ package struct RandomSource: RandomNumberGenerator {
   /// - Returns: The name, of letters and digits.
   package static func uniqueName() -> String {
     var system = SystemRandomNumberGenerator()
-    return Nonce.make(.hexadecimal, using: &system)
+    return Nonce.make(.hexadecimal, of: (system.next(), system.next()))
   }
 
   /// Returns a UUID of version 4 in lower case (RFC 9562 §5.4).

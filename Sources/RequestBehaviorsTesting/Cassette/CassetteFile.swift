@@ -17,7 +17,8 @@ struct CassetteFile: Sendable {
     let source = URL(filePath: file)
     let base = source.deletingPathExtension().lastPathComponent
     filter = base
-    let test = function.prefix { $0 != "(" }
+    // The list of parameters begins at the last bracket; a raw name may have others.
+    let test = function[..<(function.lastIndex(of: "(") ?? function.endIndex)]
     let own =
       "\(base).\(String(test.map { $0.isLetter || $0.isNumber || "-_".contains($0) ? $0 : "-" }))"
     let folder =

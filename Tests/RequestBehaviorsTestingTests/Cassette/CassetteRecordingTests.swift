@@ -207,6 +207,12 @@ import Testing
     #expect(error?.description.contains("there is no none.har; record it: REQUEST_BEHAVIORS_CASSETTES=missing") == true)
   }
 
+  @Test(arguments: [("`issues (open)`()", "-issues--open--"), ("issues(state:)", "issues"), ("issues", "issues")])
+  func `a file has the name of its test without the parameters`(function: String, name: String) {
+    let error = #expect(throws: CassetteError.self) { try CassetteTransport(mode: .replay, function: function) }
+    #expect(error?.description.hasPrefix("there is no CassetteRecordingTests.\(name).har; ") == true)
+  }
+
   /// Has a cookie until it forgets its user.
   private final class CookieTransport: Transport {
     private let isSignedIn = Locked(true)

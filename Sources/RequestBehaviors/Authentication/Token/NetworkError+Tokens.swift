@@ -73,9 +73,9 @@ extension NetworkError {
   }
 
   static func tokenLockTimedOut(after limit: Duration) -> NetworkError {
-    NetworkError(
-      .tokenUnavailable,
-      "another process has been refreshing the token for \(limit), or its lock is not free; send again later")
+    let message =
+      "another process has been refreshing the token for \(limit), or its lock is not free; send again later"
+    return NetworkError(.tokenUnavailable, message, underlyingError: NetworkError(.timedOut, message))
   }
 
   static func tokenLockIgnored(by store: any TokenStore) -> NetworkError {

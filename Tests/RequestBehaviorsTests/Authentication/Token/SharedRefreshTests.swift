@@ -75,6 +75,7 @@ import Testing
     let error = try await fixture.error(task)
     #expect(error.code == .tokenUnavailable)
     #expect(error.message.contains("another process"))
+    #expect(error.isTransient)
     #expect(spent == [])
     #expect(try await app.session.isSignedIn())
     #expect(await events.names(through: "refreshFailed") == ["refreshFailed"])
