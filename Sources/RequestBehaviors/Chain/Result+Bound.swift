@@ -1,7 +1,7 @@
 extension Result where Success == NetworkResponse, Failure == any Error {
   /// Returns the response, or throws the error, for a request whose call did not make the sends itself.
   ///
-  /// The call then has the attempts of the call that made them.
+  /// The call then has the history of the call that made them (``Call/adoptHistory(of:)``).
   ///
   /// - Parameters:
   ///   - request: The request that gets the response.
@@ -13,7 +13,7 @@ extension Result where Success == NetworkResponse, Failure == any Error {
     switch self {
     case .success(let response):
       // The owner comes with the attempts: a response of a user who has left since must not reach the next one.
-      request.call.adoptAttempts(of: response.request.call)
+      request.call.adoptHistory(of: response.request.call)
       request.call.adoptOwner(of: response.request.call)
       do { try request.call.owner.verify() } catch {
         response.body.cancel()
@@ -24,7 +24,7 @@ extension Result where Success == NetworkResponse, Failure == any Error {
       return bound
     case .failure(let error as NetworkError):
       if let sent = error.request {
-        request.call.adoptAttempts(of: sent.call)
+        request.call.adoptHistory(of: sent.call)
         request.call.adoptOwner(of: sent.call)
       }
       throw error.bound(to: request)
@@ -67,11 +67,12 @@ extension Call {
   /// Takes over what another call did for this one: its attempts and decisions, the credentials that it kept back, why
   /// it was not repeated, and its secrets, which no description may show.
   ///
-  /// A response or an error that is bound to a request of this call brings them (`bound(to:as:)`). A
-  /// caller that leaves before there is one takes them over by this.
+  /// A response or an error that is bound to a request of this call brings its history (`bound(to:as:)`). A caller that
+  /// leaves before there is one uses this method. If several calls did something for this one, the attempts and
+  /// decisions are those of the latest.
   ///
   /// - Parameter other: The other call.
-  public func adoptAttempts(of other: Call) {
+  public func adoptHistory(of other: Call) {
     guard other !== self else { return }
     self[AdoptedAttempts.self] = other.attempts
     // A response or an error that is bound to this call hides this call's secrets, and may hold those of the other.

@@ -97,7 +97,7 @@ public struct BatchBehavior: UniqueBehavior {
         "sent by itself: a credential has no scope", from: "BatchBehavior", kind: .coalescing)
       return try await next(request)
     } catch {
-      request.call.adoptAttempts(of: batch.call)
+      request.call.adoptHistory(of: batch.call)
       next.adoptFailure(of: batch.place, for: request)
       throw error
     }

@@ -72,7 +72,7 @@ public struct CoalescingBehavior: UniqueBehavior, SharedStateBehavior {
       if case .shared(let result) = outcome { return try result.bound(to: request, as: isNew ? nil : .coalesced) }
     } catch {
       // A caller that leaves, or is late, also knows what was sent for it and how that went.
-      call.adoptAttempts(of: flight.place.call)
+      call.adoptHistory(of: flight.place.call)
       if isNew || flight.place.knowsOwner { next.adoptFailure(of: flight.place, for: request) }
       throw error
     }
