@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
 import RequestBehaviorsTesting
 import Testing
 
@@ -56,6 +57,127 @@ extension RecentBehavior: RequestBehavior {
   }
 
   func reset() { lock.withLock { kept = [:] } }
+}
+
+/// A seal that doubles each byte and ends with one that shows that none is missing.
+private enum Seal {
+  static let end: UInt8 = 0x21
+
+  static func close(_ data: Data) -> Data { Data(data.flatMap { [$0, $0] }) + [end] }
+
+  static func open(_ data: Data) throws -> Data {
+    guard data.last == end, data.count % 2 == 1 else { throw CocoaError(.coderReadCorrupt) }
+    return Data(data.dropLast().enumerated().filter { $0.offset % 2 == 0 }.map(\.element))
+  }
+}
+
+private struct Unsealed: AsyncSequence, Sendable {
+  typealias Element = Data
+  let base: ByteStream
+
+  init(_ base: ByteStream) { self.base = base }
+
+  struct Iterator: AsyncIteratorProtocol {
+    var base: ByteStream.Iterator
+    var count = 0
+    var last: UInt8?
+
+    mutating func next() async throws -> Data? {
+      guard let chunk = try await base.next() else {
+        guard last == Seal.end else { throw CocoaError(.coderReadCorrupt) }
+        return nil
+      }
+      var opened = Data()
+      for byte in chunk {
+        // Each byte waits for its double, so that the end is not taken for one.
+        if count % 2 == 1, let last { opened.append(last) }
+        (last, count) = (byte, count + 1)
+      }
+      return opened
+    }
+  }
+
+  func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator()) }
+}
+
+struct UnsealingBehavior {}
+
+extension UnsealingBehavior: RequestBehavior {
+  // Further in than a download, which makes a file of the stream.
+  var order: BehaviorOrder { .inside(.redirects) }
+
+  func intercept(
+    _ request: NetworkRequest, next: Next
+  ) async throws -> NetworkResponse {
+    var response = try await next(request)
+    guard response.headers["X-Seal"] != nil, !response.isBodyCut
+    else { return response }
+    switch response.body {
+    case .data(let data) where !data.isEmpty:
+      response.body = .data(try Seal.open(data))
+    case .stream(let stream):
+      response.body = .stream(stream.wrapped { Unsealed($0) })
+    default: return response
+    }
+    response.headers.remove("X-Seal")
+    // The length and the ranges of the server are of other bytes.
+    response.headers["Content-Encoding"] = "seal"
+    return response
+  }
+}
+
+/// The sample of "A behavior like ours" that changes bodies, with the parts that it may meet.
+@Suite(.limited) struct UnsealingBehaviorTests {
+  private let plain = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 / 3) })
+
+  private func server(_ respond: @escaping @Sendable (LoopbackRequest, LoopbackResponse) -> LoopbackResponse) throws
+    -> LoopbackServer
+  {
+    let sealed = LoopbackResponse.data(Seal.close(plain)).header("X-Seal", "1").header("ETag", "\"a\"")
+    return try LoopbackServer { respond($0, sealed) }
+  }
+
+  private func client(_ server: LoopbackServer, _ behaviors: any RequestBehavior...) -> NetworkClient {
+    NetworkClient(baseURL: server.baseURL, behaviors: [UnsealingBehavior()] + behaviors)
+  }
+
+  @Test func `a body is opened in memory, as a stream, and from a cache that asks whether it is new`() async throws {
+    let server = try server { request, sealed in
+      let response = request.headers["If-None-Match"] == nil ? sealed : .status(304).header("ETag", "\"a\"")
+      return response.header("X-Seal", "1").header("Cache-Control", "no-cache")
+    }
+    let client = client(server, .caching(MemoryCacheStore()))
+    for _ in 0..<2 {
+      let data: Data = try await client.send(.get("file"))
+      #expect(data == plain)
+      let stream = try await client.stream(.get("file"))
+      #expect(try await stream.bytes.collect(upTo: 1 << 20) == plain)
+    }
+    #expect(server.requests.map { $0.headers["If-None-Match"] } == [nil, "\"a\"", "\"a\"", "\"a\""])
+  }
+
+  @Test func `a download whose body breaks off begins anew`() async throws {
+    let server = try server { request, sealed in sealed.part(for: request) }
+    server.enqueue(
+      LoopbackResponse.data(Seal.close(plain)).header("X-Seal", "1").header("ETag", "\"a\"")
+        .fault(.close, at: .body(after: 150_001)))
+    let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let retry = RetryBehavior.retry(RetryPolicy(backoff: Backoff(base: .zero, factor: 1, cap: .zero)))
+    try await client(server, retry).download(.get("file"), to: file)
+    #expect(try Data(contentsOf: file) == plain)
+    #expect(server.requests.map { $0.headers["Range"] } == [nil, nil])
+  }
+
+  @Test func `a failure of a stream keeps its status`() async throws {
+    let server = try server { _, sealed in
+      var failure = sealed
+      failure.status = 500
+      return failure
+    }
+    let error = await #expect(throws: NetworkError.self) { try await client(server).stream(.get("file")) }
+    #expect(error?.statusCode == 500)
+  }
 }
 
 /// The sample of "A behavior like ours".
