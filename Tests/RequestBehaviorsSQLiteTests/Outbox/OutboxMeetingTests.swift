@@ -34,6 +34,30 @@ import Testing
     #expect(world.sent.count == 1)
   }
 
+  @Test func `a behavior that asks for the outcome after a 202 delivers an entry`() async throws {
+    let mock = MockTransport { request in
+      var headers = HeaderFields()
+      headers["X-API-Nonce"] = request.headers["X-API-Nonce"]
+      headers["Location"] = request.method == .post ? "/jobs/1" : nil
+      return NetworkResponse(request: request, statusCode: request.method == .post ? 202 : 200, headers: headers)
+    }
+    let world = try OutboxWorld(mock)
+    let asking = ClosureBehavior(
+      "asking",
+      intercept: { request, next in
+        let response = try await next(request)
+        guard response.statusCode == 202, let job = response.headers["Location"] else { return response }
+        var question = try request.moved(to: job)
+        (question.method, question.body) = (.get, nil)
+        return try await next(question)
+      })
+    let outbox = try await world.outbox(world.client([asking]), Self.anyone)
+    try await outbox.enqueue(Ping(number: 1))
+    #expect(try await outbox.drain().isEmpty)
+    #expect(world.sent == ["POST /pings/1", "GET /jobs/1"])
+    #expect(try await world.states == [5])
+  }
+
   @Test func `an entry that a behavior refused before it was sent can still be replaced`() async throws {
     struct Own: Error {}
     let world = try OutboxWorld()

@@ -24,7 +24,8 @@ struct OutboxHops: RequestBehavior {
 
   /// Throws if the request to which a response has led is another one than that of the entry.
   private func check(_ request: NetworkRequest, after last: NetworkResponse, _ pass: OutboxPass) throws {
-    if !pass.hops.isDone, request.method != pass.method {
+    // A behavior of the user's may ask for the outcome by another request, such as after a 202.
+    if !pass.hops.isDone, Redirect.statuses.contains(last.statusCode), request.method != last.request.method {
       throw NetworkError(
         .redirectFailed,
         "the \(last.statusCode) would make the \(pass.method) a \(request.method) without its body; let the server "
