@@ -2,6 +2,7 @@ import Foundation
 import RequestBehaviors
 import RequestBehaviorsSQLite
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// The right to refresh, which one store of a file and name has at a time.
@@ -32,7 +33,7 @@ import Testing
   @Test func `a lease lasts 30 seconds, is renewed after 10, and is given back`() async throws {
     let start = clock.date.timeIntervalSince1970
     let store = try store()
-    try await store.withRefreshLock {
+    try await store.withLock {
       #expect((try? await rows().map(\.until)) == [start + 30])
       await clock.waitForSleepers(1)
       clock.advance(by: .seconds(10))
@@ -45,38 +46,38 @@ import Testing
   @Test func `a process takes over at once a lease that it could not give back in a suspended store`() async throws {
     let file = try SQLiteStore(path: folder.file())
     let store = SQLiteTokenStore(file, clock: clock.requestClock)
-    try await store.withRefreshLock { await file.suspend() }
+    try await store.withLock { await file.suspend() }
     file.resume()
     #expect(try await rows().count == 1)
     // On a clock that does not go on, a wait for the lease would have no end.
-    for store in [store, try self.store()] { try await store.withRefreshLock {} }
+    for store in [store, try self.store()] { try await store.withLock {} }
     #expect(try await rows() == [])
   }
 
   @Test func `a second store waits, and two names do not wait for each other`() async throws {
     let (first, second, other) = (try store(), try store(), try store("other"))
     let order = Locked<[String]>([])
-    try await first.withRefreshLock {
-      try? await other.withRefreshLock { order.withLock { $0.append("other") } }
-      let waiting = Task { try await second.withRefreshLock { order.withLock { $0.append("second") } } }
+    try await first.withLock {
+      try? await other.withLock { order.withLock { $0.append("other") } }
+      let waiting = Task { try await second.withLock { order.withLock { $0.append("second") } } }
       // The renewal of the first, and the second's wait.
       await clock.waitForSleepers(2)
       order.withLock { $0.append("first") }
       waiting.cancel()
       await #expect(throws: CancellationError.self) { try await waiting.value }
     }
-    try await second.withRefreshLock { order.withLock { $0.append("again") } }
+    try await second.withLock { order.withLock { $0.append("again") } }
     #expect(order.withLock { $0 } == ["other", "first", "again"])
   }
 
   @Test(arguments: [(-0.001, false), (0, false), (1, true), (60, true), (60.5, false)])
   func `a lease is over at its time, and one that is too far away too`(seconds: Double, isTaken: Bool) async throws {
-    try await store().withRefreshLock {}
+    try await store().withLock {}
     let until = clock.date.timeIntervalSince1970 + seconds
     try await change { try $0.execute("INSERT INTO access_token_refresh VALUES ('default', 'elsewhere', \(until))") }
     let ran = Locked(false)
     let store = try store()
-    let task = Task { try await store.withRefreshLock { ran.withLock { $0 = true } } }
+    let task = Task { try await store.withLock { ran.withLock { $0 = true } } }
     if isTaken {
       await clock.waitForSleepers(1)
       #expect(!ran.withLock { $0 })
@@ -92,7 +93,7 @@ import Testing
   {
     let store = try store()
     try await store.save(AccessToken("t"))
-    try await store.withRefreshLock {
+    try await store.withLock {
       #expect((try? await store.load()?.value) == "t")
       try? await change { try $0.execute("UPDATE access_token_refresh SET owner = 'other'") }
       let error = await #expect(throws: NetworkError.self) { try await store.load() }
@@ -110,7 +111,7 @@ import Testing
     let store = try store()
     let started = Waiter<Void>()
     let task = Task {
-      try await store.withRefreshLock {
+      try await store.withLock {
         started.settle(.success(()))
         try? await clock.requestClock.sleep(for: .seconds(100))
       }
@@ -135,8 +136,8 @@ import Testing
   @Test func `a database in memory needs no lease`() async throws {
     let store = SQLiteTokenStore(try SQLiteStore(path: ":memory:"))
     let ran = Locked(0)
-    try await store.withRefreshLock {
-      try? await store.withRefreshLock { ran.withLock { $0 += 1 } }
+    try await store.withLock {
+      try? await store.withLock { ran.withLock { $0 += 1 } }
     }
     #expect(ran.withLock { $0 } == 1)
   }

@@ -112,7 +112,7 @@ public final class SQLiteTokenStore: TokenStore, ClosableTokenStore {
   /// Runs the work while no other process refreshes the token of this name.
   ///
   /// - Throws: `CancellationError`, or `NetworkError` of code `tokenStoreFailed` when the file cannot be written.
-  public func withRefreshLock(_ work: @Sendable () async -> Void) async throws {
+  public func withRefreshLock(_ work: RefreshWork) async throws {
     // No other process has a database in memory.
     guard store.path != ":memory:" else { return await work() }
     let (store, lease) = (store, SQLiteTokenLease(name: name))

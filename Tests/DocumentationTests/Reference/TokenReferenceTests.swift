@@ -40,9 +40,7 @@ private final class SharedTokenStore: TokenStore {
   private let lock = FileLock(
     url: folder.appending(path: "token.lock"))
 
-  func withRefreshLock(
-    _ work: @Sendable () async -> Void
-  ) async throws {
+  func withRefreshLock(_ work: RefreshWork) async throws {
     try await lock.withLock { await work() }
   }
 

@@ -18,9 +18,7 @@ public import Foundation
 /// private let lock = FileLock(
 ///   url: folder.appending(path: "token.lock"))
 ///
-/// func withRefreshLock(
-///   _ work: @Sendable () async -> Void
-/// ) async throws {
+/// func withRefreshLock(_ work: RefreshWork) async throws {
 ///   try await lock.withLock { await work() }
 /// }
 /// ```

@@ -61,8 +61,8 @@ public final class FileTokenStore: TokenStore {
   ///
   /// - Throws: `CancellationError`, or ``NetworkError`` of code
   ///   ``NetworkError/Code-swift.struct/tokenStoreFailed``.
-  public func withRefreshLock(_ work: @Sendable () async -> Void) async throws {
-    try await refreshLock.withLock(work)
+  public func withRefreshLock(_ work: RefreshWork) async throws {
+    try await refreshLock.withLock { await work() }
   }
 
   /// Replaces the file if it still holds the token that is expected; no other process writes it meanwhile.

@@ -98,7 +98,7 @@
     ///
     /// - Throws: `CancellationError`, or ``NetworkError`` of code
     ///   ``NetworkError/Code-swift.struct/tokenStoreFailed``.
-    public func withRefreshLock(_ work: @Sendable () async -> Void) async throws {
+    public func withRefreshLock(_ work: RefreshWork) async throws {
       let lease = KeychainLease(of: item)
       // The lease is kept for the time of the work, so that a read finds out that it was lost.
       try await RefreshLease(

@@ -49,16 +49,17 @@ extension TokenCoordinator {
   }
 
   /// Runs a refresh while no other process refreshes the token of the store.
-  private func runAlone(_ refresh: TokenState.Refresh, _ work: @Sendable () async -> Void) async {
+  private func runAlone(_ refresh: TokenState.Refresh, _ work: @escaping @Sendable () async -> Void) async {
     @Sendable func enter() -> Bool { update { state, _ in state.enter(refresh) } }
     do {
-      try await store.withRefreshLock {
-        guard enter() else { return }
-        await work()
-        // A sign-in or sign-out that has ended this refresh is stored before another process may refresh: it would find
-        // the old token, and send the refresh token once more.
-        await waitForSaves()
-      }
+      try await store.withRefreshLock(
+        RefreshWork {
+          guard enter() else { return }
+          await work()
+          // A sign-in or sign-out that has ended this refresh is stored before another process may refresh: it would
+          // find the old token, and send the refresh token once more.
+          await self.waitForSaves()
+        })
       fail(refresh, unasked: NetworkError.tokenLockIgnored(by: store))
     } catch {
       // The store could not be written before, so it has nothing newer. Without its lock the refresh goes on.

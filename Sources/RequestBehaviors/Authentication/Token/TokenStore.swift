@@ -57,7 +57,7 @@ public protocol TokenStore: AnyObject, Sendable {
   ///   ``NetworkError/Code-swift.struct/tokenStoreFailed``; but a session whose last token could not be saved refreshes
   ///   without the lock. Requests that have waited for
   ///   ``TokenRefreshPolicy/timeout`` fail with ``NetworkError/Code-swift.struct/tokenUnavailable``.
-  func withRefreshLock(_ work: @Sendable () async -> Void) async throws
+  func withRefreshLock(_ work: RefreshWork) async throws
 
   /// Replaces the token if the store still holds the one that is expected.
   ///
@@ -77,7 +77,7 @@ extension TokenStore {
   public var location: String? { nil }
 
   /// Runs the work at once by default.
-  public func withRefreshLock(_ work: @Sendable () async -> Void) async throws { await work() }
+  public func withRefreshLock(_ work: RefreshWork) async throws { await work() }
 
   /// Reads, compares and writes the store by default.
   public func replace(_ old: AccessToken?, with new: AccessToken?) async throws -> Bool {

@@ -27,16 +27,37 @@ func save(_ users: [User], in store: SQLiteStore) async throws -> [User] {
   return try await store.read { db in try db.query("SELECT * FROM user") }
 }
 
+actor LockCount {
+  private(set) var value = 0
+  func note() { value += 1 }
+}
+
+// The lock of a store is found also from a module in which `() async -> Void` is another type than in the library.
+final class LockedStore: TokenStore {
+  let count = LockCount()
+
+  func load() async throws -> AccessToken? { nil }
+  func save(_ token: AccessToken?) async throws {}
+
+  func withRefreshLock(_ work: RefreshWork) async throws {
+    await count.note()
+    await work()
+  }
+}
+
 let server = try LoopbackServer { request in
   .json(#"{"name":"\#(request.headers["X-Tenant"] ?? "")"}"#)
 }
 let client = NetworkClient(
   baseURL: server.baseURL,
   behaviors: [TenantBehavior(), ClosureBehavior("note", afterSuccess: { response, _ in print(response) })])
-let user: User = try await client.send(.get("users/\("octocat")"))
+let tokens = LockedStore()
+let session = TokenSession(source: .closure { _ in AccessToken("a1b2") }, store: tokens)
+let user: User = try await client.with { $0.behaviors.append(.tokenAuth(session)) }.send(.get("users/\("octocat")"))
+let locks = await tokens.count.value
 print("Plain got \(user.name)")
 let store = try SQLiteStore(
   path: ":memory:",
   migrations: [SQLiteMigration("user") { db in try db.createTable("user", for: User.self, primaryKey: ["name"]) }])
 let saved = try await save([user], in: store)
-exit(user.name == "a" && saved.map(\.name) == ["a"] ? 0 : 1)
+exit(user.name == "a" && locks == 1 && saved.map(\.name) == ["a"] ? 0 : 1)

@@ -315,10 +315,10 @@ private final class LockedPlaceStore: TokenStore {
     place.token.value = token
   }
 
-  func withRefreshLock(_ work: @Sendable () async -> Void) async throws {
+  func withRefreshLock(_ work: RefreshWork) async throws {
     if let problem = place.problem.value { throw problem }
     if place.isIdle.value { return }
-    await place.lock.run(work)
+    await place.lock.run { await work() }
   }
 
   func replace(_ old: AccessToken?, with new: AccessToken?) async throws -> Bool {

@@ -145,7 +145,7 @@ import Testing
   {
     let file = file
     let store = FileTokenStore(url: file)
-    try await store.withRefreshLock {
+    try await store.withLock {
       #expect(FileManager.default.fileExists(atPath: file.path(percentEncoded: false) + ".lock"))
       try? await FileTokenStore(url: file).save(AccessToken("t"))
       try? await FileTokenStore(url: file).save(nil)

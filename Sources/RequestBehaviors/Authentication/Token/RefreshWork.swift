@@ -1,0 +1,18 @@
+/// The work that a ``TokenStore`` runs while it has the lock of its place; a function as a value.
+///
+/// ```swift
+/// func withRefreshLock(_ work: RefreshWork) async throws {
+///   try await lock.withLock { await work() }
+/// }
+/// ```
+public struct RefreshWork: Sendable {
+  // In a value, because `NonisolatedNonsendingByDefault` changes the meaning of `() async -> Void`. A method that a
+  // module without it writes would not be a witness of one with it, and the default would run in its place.
+  private let work: @Sendable () async -> Void
+
+  /// Creates the work of a function; the tests of a store do so.
+  public init(_ work: @escaping @Sendable () async -> Void) { self.work = work }
+
+  /// Runs the work, which may be done once.
+  public func callAsFunction() async { await work() }
+}
