@@ -243,10 +243,14 @@ extension OutboxDrainer {
   /// Keeps the waits of entries when the wall clock has been set back.
   private func followClock() async throws {
     let drift = Double(core.now) / 1_000 - Double(core.clock.now().outboxTime) / 1_000
-    let hasJumped = state.withLock { state in
-      defer { state.drift = drift }
-      return state.drift.map { abs($0 - drift) >= 1 } ?? true
+    let isDue = state.withLock { state in
+      if state.drift.map({ abs($0 - drift) >= 1 }) ?? true { state.hasUnfollowedClock = true }
+      state.drift = drift
+      return state.hasUnfollowedClock
     }
-    if hasJumped { try await core.followClock() }
+    guard isDue else { return }
+    // Tried at each look until the file takes it: otherwise the entries would wait until the old date comes.
+    try await core.followClock()
+    state.withLock { $0.hasUnfollowedClock = false }
   }
 }

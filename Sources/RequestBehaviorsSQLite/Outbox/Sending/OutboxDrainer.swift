@@ -32,6 +32,8 @@ final class OutboxDrainer: Sendable {
     var wakesWithoutUser = true
     /// The difference between the wall clock and the monotonic one.
     var drift: Double?
+    /// Whether the wall clock was set, and the entries are still to follow it.
+    var hasUnfollowedClock = false
     /// The time of the last look for entries of users whom another process may have signed in.
     var lookedForSignIns: Duration?
     /// Whether the token stores are being read.
