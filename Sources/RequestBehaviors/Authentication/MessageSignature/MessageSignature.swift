@@ -117,14 +117,19 @@ public struct MessageSignature: Sendable {
   }
 
   private func parameters(created: Date, nonce: String?) -> String {
-    let seconds = Int(created.timeIntervalSince1970.rounded(.down))
-    var text = "(" + components.map(\.description).joined(separator: " ") + ");created=\(seconds)"
-    if let lifetime { text += ";expires=\(seconds + Int(lifetime.components.seconds))" }
+    let time = created.timeIntervalSince1970.rounded(.down)
+    var text = "(" + components.map(\.description).joined(separator: " ") + ");created=\(Self.integer(time))"
+    if let lifetime { text += ";expires=\(Self.integer(time + lifetime.inSeconds.rounded(.towardZero)))" }
     if let nonce { text += ";nonce=\(StructuredText.quoted(nonce))" }
     if let algorithm { text += ";alg=\(StructuredText.quoted(algorithm))" }
     text += ";keyid=\(StructuredText.quoted(keyID))"
     if let tag { text += ";tag=\(StructuredText.quoted(tag))" }
     return text
+  }
+
+  /// Returns the nearest integer of a structured field, which has 15 digits at most (RFC 9651 §3.3.1).
+  private static func integer(_ seconds: Double) -> Int {
+    seconds.isNaN ? 0 : Int(min(max(seconds, -999_999_999_999_999), 999_999_999_999_999))
   }
 
   /// Returns the hash of the body; a request without a body has one of no bytes.

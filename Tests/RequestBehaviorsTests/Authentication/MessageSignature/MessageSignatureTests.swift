@@ -149,6 +149,26 @@ import Testing
         == #"sig1=("@method");created=1618884473;expires=1618884533;nonce="n";alg="ed25519";keyid="k\"1\\";tag="app""#)
   }
 
+  /// The times of a signature that are sent, which are integers of 15 digits at most (RFC 9651 §3.3.1).
+  @Test(
+    arguments: [
+      (1_618_884_473, .seconds(Int64.max), "created=1618884473;expires=999999999999999"),
+      (1_618_884_473, .seconds(Int64.max) * 2, "created=1618884473;expires=999999999999999"),
+      (1_618_884_473, .seconds(-60), "created=1618884473;expires=1618884413"),
+      (1_618_884_473.9, .milliseconds(60_900), "created=1618884473;expires=1618884533"),
+      (1e300, .seconds(60), "created=999999999999999;expires=999999999999999"),
+      (-.infinity, .seconds(60), "created=-999999999999999;expires=-999999999999999"),
+      (.nan, .seconds(60), "created=0;expires=0"),
+    ] as [(Double, Duration, String)])
+  func `a time that is too far away is the last one that can be sent`(
+    created: Double, lifetime: Duration, expected: String
+  ) async throws {
+    var signature = signature(["@method"])
+    signature.lifetime = lifetime
+    let signed = try await signature.signed(request, created: Date(timeIntervalSince1970: created))
+    #expect(signed.headers["Signature-Input"] == #"sig1=("@method");"# + expected + #";keyid="k""#)
+  }
+
   @Test func `the digest of the body is added, of bytes, a file and no body`() async throws {
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try Data("x".utf8).write(to: file)
