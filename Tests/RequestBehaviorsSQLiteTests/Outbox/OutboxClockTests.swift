@@ -8,6 +8,7 @@ import Testing
 /// An outbox on a device whose date is set while it runs, as that of one without a battery is after each start.
 @Suite(.limited) struct OutboxClockTests {
   private static let year: TimeInterval = 365 * 86_400
+  private let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
 
   // MARK: Back
 
@@ -37,5 +38,75 @@ import Testing
     #expect(mock.sent.count == 2)
     await outbox.stop()
     await store.close()
+  }
+
+  // MARK: Forward
+
+  @Test func `the patience with a server does not end because the clock is set forward`() async throws {
+    let world = try OutboxWorld { _ in (503, "") }
+    let outbox = try await world.outbox(OutboxConfiguration(patience: .seconds(3_600)))
+    try await outbox.enqueue(Ping(number: 1))
+    try await outbox.drain()
+    world.clock.setDate(world.clock.date.addingTimeInterval(Self.year))
+    for attempts in 2...7 {
+      #expect(try await world.states == [0])
+      world.clock.advance(by: .seconds(601))
+      try await outbox.drain()
+      #expect(world.sent.count == attempts)
+    }
+    // Nor is it longer than it is.
+    #expect(try await world.states == [3])
+  }
+
+  @Test func `a delivery is remembered for a day, although the clock is set forward by a year`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox()
+    let first = try await outbox.enqueue(Ping(number: 1, identity: "x"))
+    try await outbox.drain()
+    world.clock.setDate(world.clock.date.addingTimeInterval(Self.year))
+    try await outbox.enqueue(Ping(number: 2))
+    try await outbox.drain()
+    #expect(try await outbox.enqueue(Ping(number: 3, identity: "x")).id == first.id)
+    world.clock.advance(by: .seconds(86_401))
+    #expect(try await outbox.enqueue(Ping(number: 4, identity: "x")).id != first.id)
+    #expect(world.sent == ["POST /pings/1", "POST /pings/2"])
+  }
+
+  @Test func `an account that is away for an hour keeps its entries, although the clock is set forward by a year`()
+    async throws
+  {
+    let world = try OutboxWorld { _ in (503, "") }
+    let outbox = try await world.outbox(world.client([.tokenAuth(session)]))
+    try await session.signIn(AccessToken("token"), as: "a")
+    try await outbox.enqueue(Ping(number: 1))
+    try await session.signOut()
+    try await outbox.drain()
+    #expect(try await world.count("SELECT count(*) FROM outbox_absence") == 1)
+    world.clock.setDate(world.clock.date.addingTimeInterval(Self.year))
+    // The accounts are looked for once an hour.
+    world.clock.advance(by: .seconds(3_600))
+    try await outbox.drain()
+    #expect(try await world.states == [0])
+    // For 30 days, and not longer.
+    world.clock.advance(by: .seconds(30 * 86_400))
+    try await outbox.drain()
+    #expect(try await world.states == [3])
+  }
+
+  @Test func `the patience does not end because the clock is set forward while a request is under way`() async throws {
+    let (clock, count) = (Shared<ManualClock?>(nil), Shared(0))
+    let world = try OutboxWorld { _ in
+      if count.next() == 2, let clock = clock.value { clock.setDate(clock.date.addingTimeInterval(Self.year)) }
+      return (503, "")
+    }
+    clock.value = world.clock
+    let outbox = try await world.outbox()
+    try await outbox.enqueue(Ping(number: 1))
+    for attempts in 1...3 {
+      try await outbox.drain()
+      #expect(world.sent.count == attempts)
+      #expect(try await world.states == [0])
+      world.clock.advance(by: .seconds(601))
+    }
   }
 }

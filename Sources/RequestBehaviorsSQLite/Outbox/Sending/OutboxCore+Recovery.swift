@@ -17,10 +17,16 @@ extension OutboxCore {
     tell(events)
   }
 
-  /// Keeps the waits of entries after the clock was set back.
-  func followClock() async throws {
+  /// Keeps the waits of entries after the clock was set back, and their limits after it was set forward.
+  ///
+  /// - Parameter jump: The milliseconds by which it was set forward.
+  /// - Throws: The error of the file.
+  func followClock(setForwardBy jump: Int64 = 0) async throws {
     let now = now
-    try await store.write(durability: .normal) { try self.table($0).followClock(now: now) }
+    try await store.write(durability: .normal) { db in
+      try self.table(db).followClock(now: now)
+      if jump > 0 { try self.table(db).followClock(setForwardBy: jump, now: now) }
+    }
   }
 
   /// Makes the entries due whose user was not signed in at their last attempt.

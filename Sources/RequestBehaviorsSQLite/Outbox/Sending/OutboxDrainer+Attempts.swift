@@ -26,7 +26,7 @@ extension OutboxDrainer {
   /// Sends an entry and settles it; returns the attempt at the entry that was claimed with that.
   private func run(_ attempt: OutboxAttempt, _ slot: OutboxSlots.Reply) async -> OutboxAttempt? {
     defer { core.tickets.end(attempt.row.id) }
-    let signIns = state.withLock { $0.signInCount }
+    let (signIns, setForward) = state.withLock { ($0.signInCount, $0.setForward) }
     guard await takeSlot(slot, for: attempt) else {
       _ = await settle(attempt.row, OutboxAttempt.Ending(outcome: .ended(wasSent: false)))
       return nil
@@ -39,11 +39,26 @@ extension OutboxDrainer {
     // A pause begins before the entry is due again, and before another one is sent, or it would end at once.
     if !ending.outcome.provesNetwork { note(ending.outcome, of: attempt.row.scope) }
     giveSlotBack(slot)
-    guard let settled = await settle(attempt.row, ending) else { return nil }
+    guard let settled = await settle(await followingClock(attempt.row, since: setForward), ending) else { return nil }
     noteSignIn(since: signIns, after: settled.outcome)
     if settled.outcome.provesNetwork { note(settled.outcome, of: attempt.row.scope) }
     if let next = settled.next { core.tickets.begin(next.row.id) }
     return settled.next
+  }
+
+  /// Returns an entry whose server has refused it for no longer than it has, if the clock was set forward meanwhile.
+  ///
+  /// - Parameters:
+  ///   - row: The entry as it was claimed.
+  ///   - setForward: How far the clock had ever been set forward then.
+  /// - Returns: The entry.
+  private func followingClock(_ row: OutboxRow, since setForward: Int64) async -> OutboxRow {
+    // What fails is done at the loop's next look.
+    try? await followClock(canSend: true)
+    var row = row
+    let jump = state.withLock { $0.setForward } - setForward
+    row.refusedSince = row.refusedSince.map { $0 + jump }
+    return row
   }
 
   /// The terms on which the end of an attempt claims another entry; nil if its task is to end.

@@ -51,7 +51,7 @@ extension OutboxDrainer {
     try await core.refreshOwners()
     followSignIns()
     try await core.discardEnded()
-    try await followClock()
+    try await followClock(canSend: held != nil)
     if held != nil {
       try await wakeWithoutUser()
       try await noteAbsences()
@@ -240,17 +240,30 @@ extension OutboxDrainer {
     return min(poll, max(.milliseconds(1), wait))
   }
 
-  /// Keeps the waits of entries when the wall clock has been set back.
-  private func followClock() async throws {
+  /// Keeps the waits and limits of entries when the wall clock has been set.
+  ///
+  /// - Parameter canSend: Whether this outbox sends, and so moves the limits for all on the file.
+  /// - Throws: The error of the file.
+  func followClock(canSend: Bool) async throws {
     let drift = Double(core.now) / 1_000 - Double(core.clock.now().outboxTime) / 1_000
-    let isDue = state.withLock { state in
-      if state.drift.map({ abs($0 - drift) >= 1 }) ?? true { state.hasUnfollowedClock = true }
-      state.drift = drift
-      return state.hasUnfollowedClock
+    let jump = state.withLock { state in
+      state.noteDrift(drift)
+      return state.unfollowedJump
     }
-    guard isDue else { return }
+    guard let jump else { return }
     // Tried at each look until the file takes it: otherwise the entries would wait until the old date comes.
-    try await core.followClock()
-    state.withLock { $0.hasUnfollowedClock = false }
+    try await core.followClock(setForwardBy: canSend ? jump : 0)
+    state.withLock { state in state.unfollowedJump = state.unfollowedJump.flatMap { $0 > jump ? $0 - jump : nil } }
+  }
+}
+
+extension OutboxDrainer.State {
+  /// Notes the difference between the clocks, which changes when the wall clock is set.
+  fileprivate mutating func noteDrift(_ new: Double) {
+    defer { drift = new }
+    if let drift, abs(new - drift) < 1 { return }
+    let jump = Int64((max(new - (drift ?? new), 0) * 1_000).rounded())
+    unfollowedJump = (unfollowedJump ?? 0) + jump
+    setForward += jump
   }
 }

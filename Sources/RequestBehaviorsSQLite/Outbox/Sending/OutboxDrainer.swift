@@ -32,8 +32,11 @@ final class OutboxDrainer: Sendable {
     var wakesWithoutUser = true
     /// The difference between the wall clock and the monotonic one.
     var drift: Double?
-    /// Whether the wall clock was set, and the entries are still to follow it.
-    var hasUnfollowedClock = false
+    /// The milliseconds by which the wall clock was set forward since the entries last followed it; 0 if it was only
+    /// set back, and nil if they have followed it.
+    var unfollowedJump: Int64?
+    /// The milliseconds by which the wall clock was ever set forward.
+    var setForward: Int64 = 0
     /// The time of the last look for entries of users whom another process may have signed in.
     var lookedForSignIns: Duration?
     /// Whether the token stores are being read.

@@ -136,6 +136,25 @@ extension OutboxTable {
     try followClockOfDelivered(now: now)
   }
 
+  /// Keeps the limits of entries after the clock was set forward by a number of milliseconds.
+  ///
+  /// That time has not passed, so it ends neither the patience with a server, nor the memory of a delivery, nor the 30
+  /// days of an account that is away.
+  func followClock(setForwardBy jump: Int64, now: Int64) throws {
+    try db.execute(
+      """
+      UPDATE outbox_entry SET refused_since = min(refused_since + \(jump), \(now))
+      WHERE queue = \(queue) AND state IN (0,1,2) AND refused_since < \(now)
+      """)
+    try db.execute(
+      """
+      UPDATE outbox_entry SET ended_at = min(ended_at + \(jump), \(now))
+      WHERE queue = \(queue) AND state = 5 AND ended_at < \(now)
+      """)
+    try db.execute(
+      "UPDATE outbox_absence SET since = min(since + \(jump), \(now)) WHERE queue = \(queue) AND since < \(now)")
+  }
+
   /// Dates deliveries of the future now, after the clock was set back: they would be remembered for too long.
   func followClockOfDelivered(now: Int64) throws {
     try db.execute("UPDATE outbox_entry SET ended_at = \(now) WHERE state = 5 AND ended_at > \(now)")
