@@ -89,6 +89,44 @@ import Testing
     }
   }
 
+  @Test(arguments: [-86_400, -61, 31, 86_400.0])
+  func `a clock that is set gives a lease that is held to no other`(jump: TimeInterval) async throws {
+    let (first, second) = (try store(), try store())
+    let ran = Locked(false)
+    let (held, released) = (Waiter<Void>(), Waiter<Void>())
+    let holding = Task {
+      try await first.withLock {
+        held.settle(.success(()))
+        try? await released.value()
+      }
+    }
+    try await held.value()
+    // It waits within the lease, so that one that is taken too early is seen.
+    let other = Task {
+      try await second.withLock {
+        ran.withLock { $0 = true }
+        try? await clock.requestClock.sleep(for: .seconds(1_000))
+      }
+    }
+    // The renewal of the first, and the second's wait.
+    await clock.waitForSleepers(2)
+    clock.setDate(clock.date.addingTimeInterval(jump))
+    for _ in 1...200 {
+      clock.advance(by: .milliseconds(200))
+      await clock.waitForSleepers(2)
+    }
+    #expect(!ran.withLock { $0 })
+    released.settle(.success(()))
+    try await holding.value
+    while !ran.withLock({ $0 }) {
+      clock.advance(by: .milliseconds(200))
+      await Task.yield()
+    }
+    other.cancel()
+    try await other.value
+    #expect(try await rows() == [])
+  }
+
   @Test func `a store whose lease was taken reads no token until it has given up, and takes nothing back`() async throws
   {
     let store = try store()

@@ -8,6 +8,24 @@ package struct RefreshLease: Sendable {
   /// The duration in seconds, unless the lease is renewed.
   package static let duration: TimeInterval = 30
 
+  /// The interval at which the holder looks whether the wall clock was set.
+  private static let clockInterval = Duration.seconds(1)
+
+  /// A moment on both clocks.
+  private struct Time: Sendable {
+    /// The seconds since 1970.
+    private(set) var date: TimeInterval
+    private(set) var now: Duration
+
+    init(_ clock: RequestClock) { (date, now) = (clock.date().timeIntervalSince1970, clock.now()) }
+
+    /// Becomes a later moment; returns whether the wall clock was set in between.
+    mutating func moveOn(to later: Time) -> Bool {
+      defer { self = later }
+      return abs(later.date - date - (later.now - now).inSeconds) >= 1
+    }
+  }
+
   /// Takes it at a time in seconds since 1970, unless another process has it; returns whether it did.
   package typealias Take = @Sendable (TimeInterval) async throws -> Bool
   /// Makes it last until 30 seconds after a time.
@@ -42,14 +60,21 @@ package struct RefreshLease: Sendable {
   package func run(_ work: @Sendable () async -> Void) async throws {
     // A store has no way to wake a waiter, so this asks again and again, less and less often.
     var pause = Duration.milliseconds(5)
-    while try await !take(clock.date().timeIntervalSince1970) {
+    var time = Time(clock)
+    while try await !take(time.date) {
       try await clock.sleep(for: pause)
       pause = min(pause * 2, .milliseconds(200))
+      // By a date that was just set the lease may seem to be over. Its holder renews it by that date first.
+      while time.moveOn(to: Time(clock)) { try await clock.sleep(for: RefreshLease.clockInterval * 3) }
     }
     // Renewed after a third of its time, so that two failures in a row do not lose it.
-    let renewal = Task { [clock, renew] in
-      while (try? await clock.sleep(for: .seconds(RefreshLease.duration / 3))) != nil {
-        try? await renew(clock.date().timeIntervalSince1970)
+    let renewal = Task { [clock, renew, taken = time] in
+      var (time, renewed) = (taken, taken.now)
+      while (try? await clock.sleep(for: RefreshLease.clockInterval)) != nil {
+        let isSet = time.moveOn(to: Time(clock))
+        guard isSet || time.now - renewed >= .seconds(RefreshLease.duration / 3) else { continue }
+        renewed = time.now
+        try? await renew(time.date)
       }
     }
     await work()
