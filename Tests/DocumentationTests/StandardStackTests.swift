@@ -203,7 +203,8 @@ private struct Shuffling: RandomNumberGenerator {
     "RateLimitBehavior": "`.rateLimit(10, burst: 20)`, `.serverRateLimits()`",
     "ConcurrencyLimitBehavior": "`.concurrencyLimit(8)` (inside of the rate limit)",
     "CircuitBreakerBehavior": "`.circuitBreaker()`",
-    "OAuth1Behavior": "`.oauth1(session)`", "MessageSignatureBehavior": "`.messageSignature(signature)`",
+    "OAuth1Behavior": "`.oauth1(session)`",
+    "MessageSignatureBehavior": "`.messageSignature(signature)` (inside of OAuth 1.0a)",
     "NonceVerificationBehavior": "`.nonceVerification()`",
     "TraceContextBehavior": "`.traceContext()`", "RecordingBehavior": "`.recording(calls)`",
   ]

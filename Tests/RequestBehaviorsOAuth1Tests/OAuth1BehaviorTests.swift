@@ -171,6 +171,49 @@ import Testing
     #expect(error?.code == .invalidRequest)
   }
 
+  @Test(arguments: [OAuth1ParameterLocation.authorizationHeader, .query, .formBody])
+  func `a message signature covers the parameters, whichever is listed first`(
+    location: OAuth1ParameterLocation
+  ) async throws {
+    mock.on().respond(200)
+    var options = OAuth1Options()
+    options.location = location
+    let covered: [SignatureComponent] = location == .authorizationHeader ? ["authorization"] : []
+    let signature = MessageSignature(
+      keyID: "k", hmacSHA256: Data("key".utf8), covering: ["@target-uri", "content-digest", "content-type"] + covered)
+    let lists: [[any RequestBehavior]] = [
+      [.oauth1(.sample(options: options)), .messageSignature(signature)],
+      [.messageSignature(signature), .oauth1(.sample(options: options))],
+    ]
+    for list in lists {
+      var configuration = RequestConfiguration(baseURL: mock.baseURL, behaviors: list)
+      configuration.clock = clock.requestClock
+      let client = NetworkClient(configuration: configuration, transport: mock)
+      try await client.send(.post("p", body: .form(["a": "1"])))
+    }
+    for sent in mock.sent {
+      var unsigned = sent
+      unsigned.headers.removeAll { ["Signature", "Signature-Input", "Content-Digest"].contains($0.name) }
+      let signed = try await signature.signed(unsigned, created: clock.date)
+      #expect(sent.headers["Signature"] == signed.headers["Signature"])
+    }
+    #expect(verdicts() == [.accepted, .accepted])
+  }
+
+  @Test func `a request that is sent again by another clock has a new message signature`() async throws {
+    mock.on().respond(
+      401, headers: ["Date": "Sun, 06 Nov 1994 08:49:37 GMT"], body: Data("oauth_problem=timestamp_refused".utf8)
+    ).times(1).respond(200)
+    var signature = MessageSignature(keyID: "k", hmacSHA256: Data("key".utf8), covering: ["@method"])
+    signature.includesNonce = true
+    var configuration = RequestConfiguration(
+      baseURL: mock.baseURL, behaviors: [.messageSignature(signature), .oauth1(.sample())])
+    configuration.clock = ManualClock(date: Date(timeIntervalSince1970: 1_000_000_000)).requestClock
+    try await NetworkClient(configuration: configuration, transport: mock).send(.get("p"))
+    #expect(mock.sent.count == 2)
+    #expect(Set(mock.sent.map { $0.headers["Signature"] }).count == 2)
+  }
+
   @Test func `where a redirect drops the form, the parameters go into the field`() async throws {
     mock.on(.post, "orders").respond { request in
       NetworkResponse(

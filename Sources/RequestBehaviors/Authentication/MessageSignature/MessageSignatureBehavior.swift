@@ -14,8 +14,8 @@
 /// The key has no user, so responses are neither stored nor shared. If they may be, because the key is the app's and
 /// everyone gets the same response, give the behavior an ``owner``.
 public struct MessageSignatureBehavior: UniqueBehavior, CredentialBehavior {
-  /// After all that changes URL, method or body.
-  public let order = BehaviorOrder.signing
+  /// After all that changes URL, method or body, and after the signer of OAuth 1.0a, which may do that and send again.
+  public let order = BehaviorOrder.inside(.signing)
   /// The label of the signature, so that a list may have several.
   public var name: String { signature.label }
   /// The label of the signature, by which ``AuthenticationRequirement/only(_:)`` asks for it.
