@@ -41,6 +41,7 @@ extension OAuth1Session {
     try check(record.user)
     // A retry comes here again, and one check for each call is enough.
     if isFirst {
+      call.addHandOvers(handOvers)
       call.addSendCheck { [self] request in
         if let origin = request.origin, origins.includes(origin, base: request.call.baseOrigin) {
           try check(record.user)

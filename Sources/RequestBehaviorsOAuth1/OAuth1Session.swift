@@ -29,6 +29,8 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
   /// The name that tells this session from others of one client; empty by default.
   public let name: String
   let scopes = SessionScopes()
+  /// The requests with a signature of this session that are being handed to transports.
+  let handOvers = HandOvers()
 
   let trustsClockOverHTTP: Bool
   let makeNonce: @Sendable () -> String
@@ -166,7 +168,7 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
 
   /// Replaces the user; under the lock, so that no call sees the new user before the old owner has ended.
   private func replaceUser(with new: User?, in state: inout State) {
-    if let ended = state.user?.scope, ended != new?.scope { scopes.end(ended) }
+    if let ended = state.user?.scope, ended != new?.scope { scopes.end(ended, handingOver: handOvers) }
     state.user = new
     state.userNumber += 1
   }

@@ -54,6 +54,35 @@ import Testing
     #expect(transport.sent.isEmpty)
   }
 
+  /// Takes a request with its present jar after its user has signed out.
+  private final class JarTransport: Transport {
+    let session: OAuth1Session
+    let jar = Box(0)
+    let usedJar = Box(0)
+
+    init(_ session: OAuth1Session) { self.session = session }
+
+    func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+      session.signOut()
+      usedJar.value = jar.value
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+
+    func forgetUser() { jar.update { $0 += 1 } }
+    func shutdown() async {}
+  }
+
+  @Test func `the next user has no jar with which a request was sent that was handed over during the sign-out`()
+    async throws
+  {
+    let transport = JarTransport(session)
+    let client = NetworkClient(transport, [.oauth1(session)])
+    try await client.send(.get("a"))
+    for _ in 0..<10_000 where transport.jar.value <= transport.usedJar.value { await Task.yield() }
+    #expect(transport.jar.value > transport.usedJar.value)
+    withExtendedLifetime(client) {}
+  }
+
   @Test func `a redirect to another origin is followed although the user has signed out meanwhile`() async throws {
     let transport = ClosureTransport { request in
       let isElsewhere = request.url.host() == "other.example"
