@@ -21,6 +21,9 @@
     /// The number of bytes that are held before libcurl waits.
     fileprivate static let capacity = 128 * 1_024
 
+    /// The length up to which bytes join the latest chunk: that of libcurl's largest.
+    fileprivate static let mergedLength = 16 * 1_024
+
     private let state = Locked(State())
 
     /// Whether the body has ended.
@@ -54,8 +57,7 @@
         }
         state.isPaused = !state.hasRoom
         guard !state.isPaused else { return (false, nil) }
-        state.chunks.append(Data(bytes))
-        state.count += bytes.count
+        state.append(bytes)
         return (true, nil)
       }
       waiter?.resume(returning: .success(Data(bytes)))
@@ -105,6 +107,18 @@
 
   extension CurlStream.State {
     fileprivate var hasRoom: Bool { count < CurlStream.capacity }
+
+    /// Adds bytes at the end.
+    ///
+    /// A server may send each byte by itself. A list of them would be long, and each removal from it as well.
+    fileprivate mutating func append(_ bytes: UnsafeRawBufferPointer) {
+      count += bytes.count
+      if let last = chunks.indices.last, chunks[last].count + bytes.count <= CurlStream.mergedLength {
+        chunks[last].append(contentsOf: bytes)
+      } else {
+        chunks.append(Data(bytes))
+      }
+    }
 
     /// Takes the next chunk or the end, and tells whether libcurl may continue; `nil` if there is neither yet.
     fileprivate mutating func take() -> (result: Result<Data?, any Error>, wasPaused: Bool)? {

@@ -50,6 +50,20 @@
       #expect(count == 64 << 20)
     }
 
+    @Test func `bytes that come one by one while nobody reads are joined`() async throws {
+      let end = LoopbackGate()
+      let bytes = 100_000
+      server.enqueue(.chunked(Array(repeating: Data([0x61]), count: bytes)).held(by: end, at: .body(after: bytes)))
+      var iterator = try await transport.stream(server.request()).makeAsyncIterator()
+      await end.waitForArrivals(1)
+      for _ in 1...50 { _ = try await transport.send(server.request()) }
+      end.open()
+      var lengths: [Int] = []
+      while let chunk = try await iterator.next() { lengths.append(chunk.count) }
+      #expect(lengths.reduce(0, +) == bytes)
+      #expect(lengths.count < bytes / 100)
+    }
+
     @Test func `a stream that is dropped unread closes its connection`() async throws {
       for _ in 1...20 {
         server.enqueue(Self.large)
