@@ -44,10 +44,20 @@ import Testing
       ConnectionTimings(
         queued: .milliseconds(1), nameLookup: .milliseconds(2), connecting: .milliseconds(3),
         securing: .milliseconds(4), protocolName: "h2", remoteAddress: "192.0.2.1:443"), "h2, connected in 9.0 ms",
-      #""queued_ms":1.0,"name_lookup_ms":2.0,"connecting_ms":3.0,"securing_ms":4.0,"connection_reused":false,"#
-        + #""protocol":"h2","remote_address":"192.0.2.1:443""#
+      #""request_behaviors.connection.queued":0.001000,"request_behaviors.connection.name_lookup":0.002000,"#
+        + #""request_behaviors.connection.connecting":0.003000,"request_behaviors.connection.securing":0.004000,"#
+        + #""request_behaviors.connection.reused":false,"network.protocol.version":"2","#
+        + #""network.peer.address":"192.0.2.1","network.peer.port":443"#
     ),
-    (ConnectionTimings(isReused: true), "connection reused", #""connection_reused":true"#),
+    (ConnectionTimings(isReused: true), "connection reused", #""request_behaviors.connection.reused":true"#),
+    (
+      ConnectionTimings(isReused: true, remoteAddress: "[2001:db8::1]:8443"), "connection reused",
+      #""network.peer.address":"2001:db8::1","network.peer.port":8443"#
+    ),
+    (
+      ConnectionTimings(isReused: true, protocolName: "spdy/3", remoteAddress: "2001:db8::1"),
+      "spdy/3, connection reused", #""network.protocol.version":"spdy/3","network.peer.address":"2001:db8::1"}"#
+    ),
   ])
   func `a record tells what the transport measured of the connection`(
     connection: ConnectionTimings, remark: String, json: String

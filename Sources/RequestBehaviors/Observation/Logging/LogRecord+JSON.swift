@@ -59,15 +59,23 @@ extension LogRecord {
 }
 
 extension LogRecord {
+  /// The versions of HTTP by their ALPN names (RFC 7301), as the conventions of OpenTelemetry name them.
+  private static let versions = ["http/1.0": "1.0", "http/1.1": "1.1", "h2": "2", "h2c": "2", "h3": "3"]
+
   private func addConnection(to object: inout JSONObject) {
     guard let connection else { return }
-    object.add(number: "queued_ms", connection.queued.map(LogText.milliseconds))
-    object.add(number: "name_lookup_ms", connection.nameLookup.map(LogText.milliseconds))
-    object.add(number: "connecting_ms", connection.connecting.map(LogText.milliseconds))
-    object.add(number: "securing_ms", connection.securing.map(LogText.milliseconds))
-    object.add(number: "connection_reused", "\(connection.isReused)")
-    object.add("protocol", connection.protocolName)
-    object.add("remote_address", connection.remoteAddress)
+    object.add(seconds: "request_behaviors.connection.queued", connection.queued)
+    object.add(seconds: "request_behaviors.connection.name_lookup", connection.nameLookup)
+    object.add(seconds: "request_behaviors.connection.connecting", connection.connecting)
+    object.add(seconds: "request_behaviors.connection.securing", connection.securing)
+    object.add(number: "request_behaviors.connection.reused", "\(connection.isReused)")
+    object.add("network.protocol.version", connection.protocolName.map { LogRecord.versions[$0] ?? $0 })
+    guard let address = connection.remoteAddress else { return }
+    let host = HAREntries.host(of: address)
+    object.add("network.peer.address", host)
+    // An address without a port is the host itself, and may have colons.
+    let port = host == address ? nil : address.split(separator: ":").last.flatMap { UInt16($0) }
+    object.add(number: "network.peer.port", port.map(String.init))
   }
 }
 
