@@ -6,10 +6,10 @@ extension Call {
   public var attempts: [Attempt] {
     let (own, secrets) = withState { ($0.attempts, $0.secrets) }
     let attempts = own.isEmpty ? adoptedAttempts : Array(own)
-    return attempts.map { exchange in
-      var exchange = exchange
-      exchange.secrets = secrets
-      return exchange
+    return attempts.map { attempt in
+      var attempt = attempt
+      attempt.secrets = secrets
+      return attempt
     }
   }
 

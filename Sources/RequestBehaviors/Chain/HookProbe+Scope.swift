@@ -3,9 +3,11 @@ import Foundation
 extension RequestBehavior {
   /// Whether the type implements ``RequestBehavior/scope(for:)`` itself.
   ///
-  /// The hook is called once, with a request that has no host. Systems older than 2024 cannot call it synchronously.
-  /// There the property is known only after a request of the process has called the hook, and is `true` until then.
+  /// Until a request of the process has called the hook, each evaluation calls it, with a request that has no host.
+  /// Systems older than 2024 cannot call it synchronously; the property is `true` there until then.
   var hasOwnScope: Bool {
+    // A session's would read its token store.
+    if self is any AccountKnowing { return true }
     let knowledge = LearnedHooks.shared.knowledge(of: self)
     if knowledge.known.contains(.scope), !(self is ClosureBehavior) { return knowledge.toCall.contains(.scope) }
     guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return true }

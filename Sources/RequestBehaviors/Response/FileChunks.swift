@@ -53,7 +53,8 @@ package struct FileChunks: AsyncSequence, Sendable {
     init(_ url: URL, _ range: Range<Int64>?, _ expected: Facts?) async throws {
       (length, handle) = try await FileQueue.run {
         let facts = try Facts(of: url)
-        // A file that has grown still begins with the announced bytes. Another file has other bytes.
+        // A file that has grown still begins with the announced bytes. Another file of the same length is sent as this
+        // one: an editor that saves a file replaces it.
         if let expected, facts.length != expected.length, facts.identity != expected.identity {
           throw NetworkError(
             .bodyUnreadable, "another file took the place of the body file \(url.path) before it was sent")

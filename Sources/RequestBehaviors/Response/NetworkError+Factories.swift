@@ -15,8 +15,8 @@ extension NetworkError {
       .bodyTooLarge, "the body is longer than the limit of \(limit) bytes; raise bodyLimit if that is expected")
   }
 
-  package static func clientShutDown(request: NetworkRequest? = nil) -> NetworkError {
-    NetworkError(.clientShutDown, "the client was shut down; make a new one", request: request)
+  package static func clientShutDown() -> NetworkError {
+    NetworkError(.clientShutDown, "the client was shut down; make a new one")
   }
 
   static func bodyConsumed() -> NetworkError {

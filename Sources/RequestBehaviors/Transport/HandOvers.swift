@@ -55,7 +55,7 @@ public final class HandOvers: Sendable {
   var openCount: Int { state.withLock { $0.open.count } }
 
   /// The number of tasks that wait.
-  public var waiterCount: Int { state.withLock { $0.waiters.count } }
+  package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
   /// Waits until the transports have received the requests that are being handed over by now.
   public func wait() async { await makeWait()?() }

@@ -287,6 +287,28 @@ import Testing
     #expect(try warnings(behavior(.ticket), behavior(.signing)).isEmpty)
   }
 
+  /// A session whose scope is read from a store.
+  private struct StoredSession: AccountKnowing {
+    let order = BehaviorOrder.authentication
+    let credential = "stored"
+    let account: String? = nil
+    let reads: Box<Int>
+
+    func scope(for request: NetworkRequest) async -> String? {
+      reads.update { $0 += 1 }
+      return nil
+    }
+  }
+
+  @Test func `a list is described without reading who is signed in`() throws {
+    let reads = Box(0)
+    let pipeline = try NetworkClient(transport, [caching, .coalescing(), StoredSession(reads: reads)])
+      .pipeline(for: Request<Void>.get("me"))
+    #expect(pipeline.warnings.isEmpty)
+    #expect("\(pipeline)".contains("StoredSession"))
+    #expect(reads.value == 0)
+  }
+
   @Test func `a closure at the place of authentication or signing counts as a credential`() throws {
     #expect(try warnings(caching, behavior(.headers)).count == 1)
     #expect(try warnings(caching, behavior(.signing)).count == 1)
