@@ -54,6 +54,8 @@ public struct DetachedNext: Sendable {
   }
 
   /// The call that the requests belong to.
+  ///
+  /// Observers hear of its decisions until the first of the requests has ended.
   public var call: Call { run.call }
 
   /// Runs everything further in.

@@ -29,6 +29,22 @@ extension NetworkRequest {
     return next
   }
 
+  /// Returns the request as a GET, which asks for the outcome of another method (RFC 9110 §15.4).
+  ///
+  /// It has neither the body, the fields about the body (`Content-…`, `Transfer-Encoding`) nor the idempotency key.
+  /// A redirect makes it after a 303. A behavior that polls makes it of the request that ``moved(to:relativeTo:)``
+  /// returns.
+  public func convertedToGet() -> NetworkRequest {
+    var next = self
+    next.method = .get
+    next.body = nil
+    next.removeIdempotencyKey()
+    next.headers.removeAll { field in
+      field.name.lowercased().hasPrefix("content-") || HeaderFields.areEqual(field.name, "Transfer-Encoding")
+    }
+    return next
+  }
+
   /// Removes the conditions that a cache added, because they are about the previous URL.
   private mutating func leaveValidation() {
     guard options.isCacheValidation else { return }

@@ -47,9 +47,7 @@ import Testing
       intercept: { request, next in
         let response = try await next(request)
         guard response.statusCode == 202, let job = response.headers["Location"] else { return response }
-        var question = try request.moved(to: job)
-        (question.method, question.body) = (.get, nil)
-        return try await next(question)
+        return try await next(request.moved(to: job).convertedToGet())
       })
     let outbox = try await world.outbox(world.client([asking]), Self.anyone)
     try await outbox.enqueue(Ping(number: 1))

@@ -325,4 +325,23 @@ import Testing
     #expect(moved.options.explicit(Local.self) == nil)
     #expect(throws: NetworkError.self) { try moved.moved(to: "http://mirror.example/") }
   }
+
+  @Test func `a user's own behavior can ask for the outcome of a POST as a redirect does`() async throws {
+    let polling = ClosureBehavior("polling", order: .outside(.retry)) { request, next in
+      let response = try await next(request)
+      guard response.statusCode == 202 else { return response }
+      return try await next(request.moved(to: "jobs/1").convertedToGet())
+    }
+    let transport = ClosureTransport(statuses: [202, 200])
+    let request = Request<Void>.post("pay", body: .text("x"), headers: ["Content-Language": "en", "X-Plain": "1"])
+    try await NetworkClient(transport, [polling, .retry()]).send(request.with(\.idempotencyKey, .generated))
+    #expect(transport.sent.first?.headers.contains("Idempotency-Key") == true)
+    let question = try #require(transport.sent.last)
+    #expect(question.method == .get)
+    #expect(question.body == nil)
+    #expect(question.headers["X-Plain"] == "1")
+    for name in ["Idempotency-Key", "Content-Type", "Content-Language"] {
+      #expect(!question.headers.contains(name))
+    }
+  }
 }

@@ -50,20 +50,12 @@ package enum Redirect {
 
   /// Changes the method if the status asks for it: 303 makes all methods but HEAD a GET, 301 and 302 make a POST a GET.
   private static func rewritten(_ request: NetworkRequest, status: Int) -> NetworkRequest {
-    var next = request
     let becomesGet =
       switch status {
       case 303: request.method != .head && request.method != .get
       case 301, 302: request.method == .post
       default: false
       }
-    guard becomesGet else { return next }
-    next.method = .get
-    next.body = nil
-    next.removeIdempotencyKey()
-    next.headers.removeAll { field in
-      field.name.lowercased().hasPrefix("content-") || HeaderFields.areEqual(field.name, "Transfer-Encoding")
-    }
-    return next
+    return becomesGet ? request.convertedToGet() : request
   }
 }
