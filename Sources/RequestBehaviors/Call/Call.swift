@@ -50,8 +50,8 @@ public final class Call: Sendable {
   let userHeaders: HeaderFields
   /// The clock whose sleeps go on when the client is shut down, for state that outlives clients, such as a session's.
   public let sessionClock: RequestClock
-  /// Ends the call's waits when its client is shut down; `nil` for a call without a client.
-  let waits: ClientWaits?
+  /// The lifetime of the client, which ends the call's waits; `nil` for a call without a client.
+  let lifetime: ClientLifetime?
 
   /// The state of the call; its lock protects that of the ``ChainRun`` too.
   private let state: Locked<State>
@@ -110,7 +110,7 @@ public final class Call: Sendable {
 
   init(
     clock: RequestClock, options: RequestOptions, baseOrigin: Origin?, decoder: any BodyDecoder, parent: ID?,
-    userHeaders: HeaderFields, waits: ClientWaits? = nil,
+    userHeaders: HeaderFields, lifetime: ClientLifetime? = nil,
     sessionClock: RequestClock? = nil, memory: Memory = Memory(), purpose: Purpose? = nil, root: ID? = nil
   ) {
     self.id = CallCounter.next()
@@ -125,7 +125,7 @@ public final class Call: Sendable {
     self.baseOrigin = baseOrigin
     self.decoder = decoder
     self.userHeaders = userHeaders
-    self.waits = waits
+    self.lifetime = lifetime
     self.sessionClock = sessionClock ?? clock
     self.state = Locked(State(memory: memory, secrets: CallSecrets(user: userHeaders)))
   }

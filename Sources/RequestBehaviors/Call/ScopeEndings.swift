@@ -134,5 +134,5 @@ extension RequestBehavior {
 extension Call {
   /// The object that tells the behaviors of the call's client that an owner has ended; `nil` for a call without a
   /// client.
-  public var scopeEndings: ScopeEndings? { waits?.scopeEndings }
+  public var scopeEndings: ScopeEndings? { lifetime?.scopeEndings }
 }

@@ -49,7 +49,7 @@ extension Chain {
   ) -> NetworkClient {
     NetworkClient(
       configuration: prerequisiteConfiguration(for: caller, omitting: types), transport: transport,
-      parent: NetworkClient.Parent(parent), waits: waits)
+      parent: NetworkClient.Parent(parent), lifetime: lifetime)
   }
 
   /// Returns the configuration of prerequisites; without an index, no behavior is around their caller.

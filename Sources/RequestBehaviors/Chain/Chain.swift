@@ -19,7 +19,7 @@ final class Chain: Sendable {
   /// Whether the transport ends the hand-over of each request itself; asked once, because each cast takes long.
   let endsHandOvers: Bool
   let configuration: RequestConfiguration
-  let waits: ClientWaits
+  let lifetime: ClientLifetime
   /// The list of the client, if this one is made for a request with behaviors of its own.
   let base: Chain?
   /// The part of a client's list that is told of the owners that end.
@@ -39,7 +39,7 @@ final class Chain: Sendable {
   @exclusivity(unchecked) nonisolated(unsafe) private var latestPlaces: [Place]
 
   init(
-    _ pipeline: Pipeline, transport: any Transport, configuration: RequestConfiguration, waits: ClientWaits,
+    _ pipeline: Pipeline, transport: any Transport, configuration: RequestConfiguration, lifetime: ClientLifetime,
     base: Chain? = nil
   ) {
     self.base = base
@@ -54,7 +54,7 @@ final class Chain: Sendable {
     self.transport = transport
     self.endsHandOvers = transport is any HandOverEnding
     self.configuration = configuration
-    self.waits = waits
+    self.lifetime = lifetime
     self.lastStart = pipeline.entries.firstIndex { $0.order >= .last } ?? pipeline.entries.count
     self.credentialNames = Set(pipeline.entries.compactMap(\.credential?.credential))
     self.endOfLimiters =
@@ -207,7 +207,7 @@ final class Chain: Sendable {
   private func send(_ original: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     try Task.checkCancellation()
     // The transport may still finish a token request.
-    if waits.isShutDown { throw NetworkError.clientShutDown() }
+    if lifetime.isShutDown { throw NetworkError.clientShutDown() }
     var request = original
     withholdForeignSecrets(&request)
     try request.verifyHedge()

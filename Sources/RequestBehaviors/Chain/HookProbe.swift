@@ -41,7 +41,7 @@ extension Next {
   /// Returns a `next` for calling a single behavior's `intercept`; it leads straight to the transport.
   package static func toTransport(_ transport: any Transport, for call: Call) throws -> Next {
     let pipeline = try Pipeline([(.request, [EmptyBehavior()])])
-    let chain = Chain(pipeline, transport: transport, configuration: RequestConfiguration(), waits: ClientWaits())
+    let chain = Chain(pipeline, transport: transport, configuration: RequestConfiguration(), lifetime: ClientLifetime())
     let run = ChainRun(chain, call)
     let request = NetworkRequest(url: URL(filePath: "/"), call: call)
     return Next(run: run, index: 0, step: run.beginStep(), original: request)

@@ -110,7 +110,7 @@ public struct DetachedNext: Sendable {
     }
     if isCancelled { task.cancel() }
     let started = started
-    return run.chain.waits.start(task, isAwaited: isAwaited) { outcome in
+    return run.chain.lifetime.start(task, isAwaited: isAwaited) { outcome in
       started.withLock { $0.tasks.removeAll { $0.isSame(as: task) } }
       completion(outcome)
     } _: {
@@ -144,7 +144,7 @@ extension Call {
     _ = state.memory.endSend()
     self.init(
       clock: other.clock, options: other.options, baseOrigin: other.baseOrigin, decoder: other.decoder,
-      parent: other.id, userHeaders: other.userHeaders, waits: other.waits, sessionClock: other.sessionClock,
+      parent: other.id, userHeaders: other.userHeaders, lifetime: other.lifetime, sessionClock: other.sessionClock,
       memory: state.memory, purpose: purpose, root: other.servedID)
     // The checks and updates of sessions apply to the new call too: its requests carry the same tokens.
     withState {

@@ -4,14 +4,14 @@
 public final class LastingWork: Sendable {
   /// The work as its client sees it.
   struct Entry {
-    let waits: ClientWaits
+    let lifetime: ClientLifetime
     let limit: Duration
     var hasBegun = false
   }
 
-  /// The waits of the work's own calls, which end with the client only before the work has begun.
-  let waits: ClientWaits
-  private let client: ClientWaits
+  /// The lifetime of the work's own calls, which end with the client only before the work has begun.
+  let lifetime: ClientLifetime
+  private let client: ClientLifetime
   private let id: UInt64
 
   /// Creates work that has not begun.
@@ -21,9 +21,9 @@ public final class LastingWork: Sendable {
   ///   - limit: The longest time for which shutting the client down waits for the work.
   public init(of client: NetworkClient, limit: Duration) {
     // Work of lasting work is the client's too, because it needs the client's transport.
-    self.client = client.waits.root
-    self.waits = ClientWaits(lastingWorkOf: self.client)
-    id = self.client.add(Entry(waits: self.waits, limit: limit))
+    self.client = client.lifetime.root
+    self.lifetime = ClientLifetime(lastingWorkOf: self.client)
+    id = self.client.add(Entry(lifetime: self.lifetime, limit: limit))
   }
 
   /// Records that the work must not be interrupted from now on; a second call does nothing.

@@ -18,7 +18,7 @@ extension NetworkClient {
     let call = makeCall(for: request)
     var run: ChainRun?
     var built: NetworkRequest?
-    let hasBegun = waits.beginCall(isNeeded: parent != nil)
+    let hasBegun = lifetime.beginCall(isNeeded: parent != nil)
     do {
       if !hasBegun {
         // For the log: a line without method and URL would not say which request came too late.
@@ -45,7 +45,7 @@ extension NetworkClient {
           call: call, request: built, response: (error as? NetworkError)?.response, error: error,
           phase: built == nil ? .building : .sending, lastFailure: error is CancellationError ? run?.lastFailure : nil)
       }
-      if hasBegun { waits.endCall() }
+      if hasBegun { lifetime.endCall() }
       throw error
     }
   }
@@ -61,7 +61,7 @@ extension NetworkClient {
   private func chain<Value>(for request: Request<Value>) throws -> Chain {
     if request.behaviors.isEmpty, request.removedBehaviors.isEmpty { return try chain.get() }
     return Chain(
-      try pipeline(for: request), transport: transport, configuration: configuration, waits: waits,
+      try pipeline(for: request), transport: transport, configuration: configuration, lifetime: lifetime,
       base: try chain.get())
   }
 
@@ -69,7 +69,7 @@ extension NetworkClient {
     Call(
       clock: clock, options: configuration.options.overridden(by: request.options),
       baseOrigin: baseOrigin, decoder: configuration.decoder, parent: parent?.id, userHeaders: request.headers,
-      waits: waits, sessionClock: configuration.clock, memory: parent?.memory ?? Call.Memory())
+      lifetime: lifetime, sessionClock: configuration.clock, memory: parent?.memory ?? Call.Memory())
   }
 
   private func build<Value>(_ request: Request<Value>, _ call: Call, accept: String?) throws -> NetworkRequest {
@@ -129,14 +129,14 @@ extension NetworkClient {
     let observers = performed.chain.observers
     if error == nil, case .stream(let stream) = performed.response.body {
       NetworkClient.report(performed.call, performed.request, performed.response, at: stream, to: observers)
-      return stream.onCompletion { [waits] _ in waits.endCall() }
+      return stream.onCompletion { [lifetime] _ in lifetime.endCall() }
     }
     report(to: observers) {
       CallReport(
         call: performed.call, request: performed.request, response: performed.response, error: error,
         phase: phase ?? (error == nil ? .finished : .decoding), decoding: decoding)
     }
-    waits.endCall()
+    lifetime.endCall()
   }
 
   /// Reports a call when its body has ended.

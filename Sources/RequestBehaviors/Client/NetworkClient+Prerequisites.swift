@@ -15,7 +15,7 @@ extension NetworkClient {
   public var prerequisites: NetworkClient {
     guard let chain = try? chain.get() else { return self }
     return NetworkClient(
-      configuration: chain.prerequisiteConfiguration(), transport: transport, parent: nil, waits: waits)
+      configuration: chain.prerequisiteConfiguration(), transport: transport, parent: nil, lifetime: lifetime)
   }
 
   /// Waits on the client's clock, as a flow of several requests does between them.
@@ -25,6 +25,6 @@ extension NetworkClient {
   ///   down; `CancellationError` as soon as the task is cancelled.
   package func wait(for duration: Duration) async throws {
     let clock = configuration.clock
-    try await waits.run { try await clock.sleep(for: duration) }
+    try await lifetime.run { try await clock.sleep(for: duration) }
   }
 }

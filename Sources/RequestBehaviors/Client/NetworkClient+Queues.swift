@@ -4,33 +4,33 @@ extension NetworkClient {
   /// Returns the owners that requests to the base URL have now, without sending one.
   ///
   /// From then on the client's behaviors hear of the end of those owners.
-  package func owners() async throws -> CallOwners {
-    if waits.isShutDown { throw NetworkError.clientShutDown() }
+  package func owners() async throws -> ClientOwners {
+    if lifetime.isShutDown { throw NetworkError.clientShutDown() }
     let chain = try chain.get()
     let request = try probe()
     let call = request.call
     call.beginOwner()
-    var members: [CallOwners.Member] = []
+    var members: [ClientOwners.Member] = []
     for (index, entry) in chain.pipeline.entries.enumerated() {
       if let credential = entry.credential, !credential.applies(to: request) { continue }
       let scope = await entry.behavior.scope(for: request)
       if let session = entry.behavior as? any AccountKnowing {
-        members.append(CallOwners.Member(session))
+        members.append(ClientOwners.Member(session))
       } else if let scope {
-        members.append(CallOwners.Member(entry, scope))
+        members.append(ClientOwners.Member(entry, scope))
       }
       if let scope { call.add(scope: scope, of: index) }
     }
-    return CallOwners(members: members, owner: call.owner)
+    return ClientOwners(members: members, owner: call.owner)
   }
 
   /// Returns the owners, those of sessions as they are now and the others as they were found before.
-  package func owners(since earlier: CallOwners) -> [CallOwners.Member] {
+  package func owners(since earlier: ClientOwners) -> [ClientOwners.Member] {
     guard let chain = try? chain.get() else { return earlier.members }
     let known = chain.pipeline.entries.compactMap { $0.behavior as? any AccountKnowing }
     return earlier.members.map { member in
       guard let behavior = known.first(where: { $0.credential == member.credential }) else { return member }
-      return CallOwners.Member(behavior)
+      return ClientOwners.Member(behavior)
     }
   }
 
@@ -69,13 +69,13 @@ extension NetworkClient {
   }
 
   /// Whether the client takes new calls; false from the beginning of its ``shutdown(gracePeriod:)`` on.
-  package var takesCalls: Bool { waits.takesCalls }
+  package var takesCalls: Bool { lifetime.takesCalls }
 
   /// Adds a closure to run when the client is shut down; returns `nil` if it has been.
-  package func addEnding(_ ending: @escaping @Sendable () -> Void) -> UInt64? { waits.add(ending) }
+  package func addEnding(_ ending: @escaping @Sendable () -> Void) -> UInt64? { lifetime.add(ending) }
 
   /// Removes a closure that ``addEnding(_:)`` added.
-  package func removeEnding(_ id: UInt64) { waits.remove(id) }
+  package func removeEnding(_ id: UInt64) { lifetime.remove(id) }
 
   /// Returns a request to the base URL that is never sent, with credentials of every session.
   private func probe() throws -> NetworkRequest {
@@ -84,7 +84,7 @@ extension NetworkClient {
     }
     let call = Call(
       clock: clock, options: configuration.options, baseOrigin: origin, decoder: configuration.decoder, parent: nil,
-      userHeaders: HeaderFields(), waits: waits, sessionClock: configuration.clock)
+      userHeaders: HeaderFields(), lifetime: lifetime, sessionClock: configuration.clock)
     var request = NetworkRequest(.post, url: base, origin: origin, endpoint: "", call: call)
     request.options.authentication = .required
     return request

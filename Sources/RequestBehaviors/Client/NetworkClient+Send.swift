@@ -109,7 +109,7 @@ extension NetworkClient {
     guard case .stream = performed.response.body else { return performed }
     do {
       var buffered = performed
-      buffered.response = try await waits.run { try await performed.response.buffered() }
+      buffered.response = try await lifetime.run { try await performed.response.buffered() }
       return buffered
     } catch {
       report(performed, error: error, phase: .sending)

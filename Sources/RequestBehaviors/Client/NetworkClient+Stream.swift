@@ -31,7 +31,7 @@ extension NetworkClient {
     var streamed = request
     streamed.options.delivery = .streamed
     let performed = try await perform(streamed)
-    if case .stream(let stream) = performed.response.body { waits.endWithClient(stream) }
+    if case .stream(let stream) = performed.response.body { lifetime.endWithClient(stream) }
     report(performed)
     return performed.response
   }
@@ -49,7 +49,7 @@ extension Chain {
   }
 }
 
-extension ClientWaits {
+extension ClientLifetime {
   /// Ends a stream when the client is shut down; the client does not keep the stream alive.
   func endWithClient(_ stream: ByteStream) {
     let canceller = stream.canceller

@@ -17,7 +17,7 @@ public final class NetworkClient: Sendable {
   public let configuration: RequestConfiguration
 
   let transport: any Transport
-  let waits: ClientWaits
+  let lifetime: ClientLifetime
   let parent: Parent?
   // The configuration's clock, with sleeps that end when the client is shut down.
   let clock: RequestClock
@@ -54,12 +54,12 @@ public final class NetworkClient: Sendable {
 
   init(
     configuration: RequestConfiguration, transport: any Transport, parent: Parent?,
-    waits: ClientWaits = ClientWaits()
+    lifetime: ClientLifetime = ClientLifetime()
   ) {
     self.configuration = configuration
     self.transport = transport
-    self.waits = waits
-    self.clock = configuration.clock.ending(with: waits)
+    self.lifetime = lifetime
+    self.clock = configuration.clock.ending(with: lifetime)
     self.parent = parent
     self.baseOrigin = configuration.options.environment?.origin
     let types = configuration.decoder.contentTypes.filter { !$0.contains("*") }
@@ -67,10 +67,10 @@ public final class NetworkClient: Sendable {
     self.chain = Result {
       Chain(
         try NetworkClient.pipeline(of: configuration), transport: transport, configuration: configuration,
-        waits: waits)
+        lifetime: lifetime)
     }
     // The client of a prerequisite has behaviors of the client that made it, which hear of endings already.
-    if parent == nil, let listener = (try? chain.get())?.listener { waits.scopeEndings.add(listener) }
+    if parent == nil, let listener = (try? chain.get())?.listener { lifetime.scopeEndings.add(listener) }
   }
 
   /// Returns a variant of this client over the same transport.
@@ -79,7 +79,7 @@ public final class NetworkClient: Sendable {
   /// let patient = client.with { $0.options.idleTimeout = .seconds(300) }
   /// ```
   public func with(_ change: (inout RequestConfiguration) throws -> Void) rethrows -> NetworkClient {
-    try with(waits, change)
+    try with(lifetime, change)
   }
 
   /// Returns a variant of this client whose calls are part of work that a shutdown lets finish.
@@ -91,16 +91,16 @@ public final class NetworkClient: Sendable {
   public func with(
     _ work: LastingWork, _ change: (inout RequestConfiguration) throws -> Void
   ) rethrows -> NetworkClient {
-    try with(work.waits, change)
+    try with(work.lifetime, change)
   }
 
-  /// Returns a variant of this client whose calls wait by other rules.
+  /// Returns a variant of this client with another lifetime.
   private func with(
-    _ waits: ClientWaits, _ change: (inout RequestConfiguration) throws -> Void
+    _ lifetime: ClientLifetime, _ change: (inout RequestConfiguration) throws -> Void
   ) rethrows -> NetworkClient {
     var changed = configuration
     try change(&changed)
-    return NetworkClient(configuration: changed, transport: transport, parent: parent, waits: waits)
+    return NetworkClient(configuration: changed, transport: transport, parent: parent, lifetime: lifetime)
   }
 
   /// Makes every behavior of the configuration forget its state, one after the other, outermost first.
@@ -124,8 +124,8 @@ public final class NetworkClient: Sendable {
   /// for up to ``TokenRefreshPolicy/timeout``: it has spent the refresh token, and other clients may use the session.
   /// Other requests that have been sent go on meanwhile.
   public func shutdown() async {
-    waits.shutDown()
-    await waits.finishLastingWork(on: configuration.clock)
+    lifetime.shutDown()
+    await lifetime.finishLastingWork(on: configuration.clock)
     await transport.shutdown()
   }
 
@@ -147,7 +147,7 @@ public final class NetworkClient: Sendable {
   /// - Parameter gracePeriod: The longest time that the calls under way have, on the client's clock; zero or less for
   ///   none.
   public func shutdown(gracePeriod: Duration) async {
-    await waits.finishCalls(for: gracePeriod, on: configuration.clock)
+    await lifetime.finishCalls(for: gracePeriod, on: configuration.clock)
     await shutdown()
   }
 

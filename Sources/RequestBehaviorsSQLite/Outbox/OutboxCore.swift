@@ -19,7 +19,7 @@ final class OutboxCore: Sendable {
   let watch: OutboxWatch
 
   private struct State {
-    var owners: CallOwners
+    var owners: ClientOwners
     /// Owners that a session has had, and which do not come back unless they are accounts.
     var sessionScopes: Set<String> = []
     /// Owners who have left and whose entries are still to be discarded, each with the number of its end.
@@ -37,7 +37,7 @@ final class OutboxCore: Sendable {
 
   init(
     _ store: SQLiteStore, _ client: NetworkClient, _ queue: String, _ handlers: [String: OutboxHandler],
-    _ settings: OutboxConfiguration, _ origin: Origin, _ owners: CallOwners
+    _ settings: OutboxConfiguration, _ origin: Origin, _ owners: ClientOwners
   ) {
     self.store = store
     self.client = client
@@ -70,7 +70,7 @@ final class OutboxCore: Sendable {
 
   /// Asks the client for the owners of calls, and remembers them.
   @discardableResult
-  func refreshOwners() async throws -> CallOwners {
+  func refreshOwners() async throws -> ClientOwners {
     let owners = try await client.owners()
     note(owners)
     return owners
@@ -101,7 +101,7 @@ final class OutboxCore: Sendable {
     }
   }
 
-  private func note(_ owners: CallOwners) {
+  private func note(_ owners: ClientOwners) {
     state.withLock { state in
       state.owners = owners
       for member in owners.members where member.isOfSession && member.isKnown {
@@ -111,7 +111,7 @@ final class OutboxCore: Sendable {
   }
 
   /// The owners of calls that begin now.
-  var members: [CallOwners.Member] { client.owners(since: state.withLock { $0.owners }) }
+  var members: [ClientOwners.Member] { client.owners(since: state.withLock { $0.owners }) }
 
   /// The owners whose entries can be sent now.
   ///
@@ -128,7 +128,7 @@ final class OutboxCore: Sendable {
   }
 
   /// Whether the owner, which has ended, may come back.
-  func mayReturn(_ scope: String) -> Bool { CallOwners.isLasting(scope) || !isOfSession(scope) }
+  func mayReturn(_ scope: String) -> Bool { ClientOwners.isLasting(scope) || !isOfSession(scope) }
 
   /// Whether each of the owners is there or may come back.
   func mayAllReturn(_ scopes: [String]) -> Bool {
@@ -222,7 +222,7 @@ final class OutboxCore: Sendable {
   }
 }
 
-extension CallOwners {
+extension ClientOwners {
   /// The number of sessions to which no user is signed in.
   fileprivate var sessionsWithoutUser: Int { members.count { $0.isOfSession && $0.isKnown && $0.scope == nil } }
 }

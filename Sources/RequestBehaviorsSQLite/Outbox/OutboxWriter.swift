@@ -11,7 +11,7 @@ import RequestBehaviors
 /// ```
 public struct OutboxWriter: Sendable {
   let core: OutboxCore
-  let owners: CallOwners
+  let owners: ClientOwners
 
   /// Adds an entry; it is there when the transaction commits, and only then.
   ///

@@ -15,7 +15,7 @@ struct OutboxAttempt: Sendable {
   let core: OutboxCore
   let row: OutboxRow
   /// The owners of calls just before the entry was claimed.
-  let members: [CallOwners.Member]
+  let members: [ClientOwners.Member]
   /// The operation and its request, or the error of making them.
   let made: Result<OutboxHandler.Made, any Error>
 
@@ -35,7 +35,7 @@ struct OutboxAttempt: Sendable {
   /// The entry of a user who is back may have been discarded.
   private func presence() -> @Sendable () -> Bool {
     let scopes = OutboxScopes.scopes(of: row.scope)
-    @Sendable func own(_ members: [CallOwners.Member]) -> [CallOwners.Member] {
+    @Sendable func own(_ members: [ClientOwners.Member]) -> [ClientOwners.Member] {
       members.filter { $0.scope.map(scopes.contains) ?? false }
     }
     // Weak, because the requests of a client, which have it among their options, must not keep the client.

@@ -22,7 +22,7 @@ extension OutboxCore {
   struct ClaimTerms: Sendable {
     var claim: Int64
     /// The owners of calls before the claim.
-    var members: [CallOwners.Member]
+    var members: [ClientOwners.Member]
     /// The owners whose entries may be sent; empty if nothing may.
     ///
     /// Asked within the transaction: an attempt that has just failed can have begun a pause, and made its entry due.

@@ -25,7 +25,7 @@ final class OutboxDrainer: Sendable {
     /// A pause of one does not stop the entries of another.
     var ownerPauses: [String?: OutboxPause] = [:]
     /// The members of the last look, which change with each sign-in and sign-out.
-    var members: [CallOwners.Member]?
+    var members: [ClientOwners.Member]?
     /// The number of such changes.
     var signInCount = 0
     /// Whether the entries without a user are to be tried again now.

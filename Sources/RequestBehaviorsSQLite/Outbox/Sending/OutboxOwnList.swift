@@ -16,7 +16,7 @@ struct OutboxOwnList: Sendable {
   ///   - pipeline: All behaviors of the request.
   ///   - members: The owners of calls.
   /// - Throws: `NetworkError` of code `invalidRequest` if the request brings a session that the client does not have.
-  init(_ pipeline: Pipeline, _ members: [CallOwners.Member]) throws {
+  init(_ pipeline: Pipeline, _ members: [ClientOwners.Member]) throws {
     func isOwn(_ entry: Pipeline.Entry) -> Bool {
       entry.source == .request && !(entry.behavior is any AccountKnowing)
     }
@@ -35,7 +35,7 @@ struct OutboxOwnList: Sendable {
   }
 
   /// Returns the owners, of those of the client, that the call of the request has.
-  func left(of members: [CallOwners.Member]) -> [CallOwners.Member] {
+  func left(of members: [ClientOwners.Member]) -> [ClientOwners.Member] {
     members.filter { $0.credential.map(credentials.contains) ?? true }
   }
 }

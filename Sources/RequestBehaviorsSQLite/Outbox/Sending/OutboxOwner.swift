@@ -13,7 +13,7 @@ struct OutboxOwner: Sendable {
   ///   - scope: The scopes of the owner; `nil` for entries without one.
   ///   - members: The owners of calls when the entry is enqueued.
   /// - Returns: The text; `nil` for entries without an owner.
-  static func sessions(of scope: String?, _ members: [CallOwners.Member]) -> String? {
+  static func sessions(of scope: String?, _ members: [ClientOwners.Member]) -> String? {
     guard let scope else { return nil }
     return OutboxLines.join(
       OutboxScopes.scopes(of: scope).map { scope in
@@ -29,7 +29,7 @@ struct OutboxOwner: Sendable {
   ///
   /// - Parameter members: The owners of calls that begin now.
   /// - Returns: Whether one has left.
-  func hasLeft(_ members: [CallOwners.Member]) -> Bool {
+  func hasLeft(_ members: [ClientOwners.Member]) -> Bool {
     places(members).contains { scope, member in
       guard let member, member.isKnown, member.isSettled else { return false }
       return member.scope.map { $0 != scope } ?? true
@@ -37,13 +37,13 @@ struct OutboxOwner: Sendable {
   }
 
   /// Returns whether the owner is of sessions, all of which the client lists.
-  func isListed(_ members: [CallOwners.Member]) -> Bool {
+  func isListed(_ members: [ClientOwners.Member]) -> Bool {
     let places = places(members)
     return !places.isEmpty && places.allSatisfy { $0.member != nil }
   }
 
   /// Returns the scopes of sessions, each with the session's member of the client, if there is exactly one.
-  private func places(_ members: [CallOwners.Member]) -> [(scope: String, member: CallOwners.Member?)] {
+  private func places(_ members: [ClientOwners.Member]) -> [(scope: String, member: ClientOwners.Member?)] {
     guard let sessions else { return [] }
     return zip(OutboxScopes.scopes(of: scope), OutboxLines.split(sessions)).compactMap { scope, name in
       guard name.first == "=" else { return nil }

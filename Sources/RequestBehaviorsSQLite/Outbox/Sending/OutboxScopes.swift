@@ -21,7 +21,7 @@ enum OutboxScopes {
   /// - Returns: The owner; nil for requests without one.
   /// - Throws: `NetworkError` of code `notSignedIn` if a session that the request needs has no user, and of code
   ///   `tokenStoreFailed` if it is not known whether a session that the request can use has one.
-  static func key(of members: [CallOwners.Member], for requirement: AuthenticationRequirement) throws -> String? {
+  static func key(of members: [ClientOwners.Member], for requirement: AuthenticationRequirement) throws -> String? {
     let wanted = members.filter { $0.credential == nil || requirement.includes($0.credential) }
     // An optional request, too: it would become a guest's.
     guard wanted.allSatisfy(\.isKnown) else {
@@ -50,7 +50,7 @@ enum OutboxScopes {
   ///   - requirement: The credentials of the request.
   /// - Returns: The owner.
   static func expected(
-    of stored: String?, _ members: [CallOwners.Member], for requirement: AuthenticationRequirement
+    of stored: String?, _ members: [ClientOwners.Member], for requirement: AuthenticationRequirement
   ) -> String? {
     do {
       let now = try key(of: members, for: requirement)
@@ -62,12 +62,12 @@ enum OutboxScopes {
   }
 
   /// Returns the owner of requests without credentials.
-  static func anonymous(_ members: [CallOwners.Member]) -> String? {
+  static func anonymous(_ members: [ClientOwners.Member]) -> String? {
     key(members.filter { $0.credential == nil }.compactMap(\.scope))
   }
 
   /// Returns the owner of optional requests while a session has no user: of all credentials but those of sessions.
-  static func guest(_ members: [CallOwners.Member]) -> String? {
+  static func guest(_ members: [ClientOwners.Member]) -> String? {
     key(members.filter { !$0.isOfSession }.compactMap(\.scope))
   }
 
@@ -75,14 +75,14 @@ enum OutboxScopes {
   /// it was enqueued; nil for that of a user.
   ///
   /// The credentials of the app, which have no owner, are never among them.
-  static func withheld(from stored: String?, _ members: [CallOwners.Member]) -> Set<String>? {
+  static func withheld(from stored: String?, _ members: [ClientOwners.Member]) -> Set<String>? {
     guard stored == guest(members) || stored == anonymous(members) else { return nil }
     let foreign = members.filter { $0.scope.map { !contains($0, in: stored) } ?? true }
     return Set(foreign.compactMap(\.credential))
   }
 
   /// Returns the owners whose entries can be sent now; those that are not known are left out.
-  static func present(_ members: [CallOwners.Member]) -> Set<String?> {
+  static func present(_ members: [ClientOwners.Member]) -> Set<String?> {
     var keys: Set<String?> = [anonymous(members), guest(members)]
     if let all = try? key(of: members, for: .required) { keys.insert(all) }
     for case let credential? in Set(members.map(\.credential)) {

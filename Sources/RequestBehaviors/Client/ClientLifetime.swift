@@ -1,8 +1,9 @@
-/// The waits of the calls of a client and its variants, so that shutting the client down ends them.
+/// The calls under way of a client and its variants, their waits, and work that outlasts a call: all that shutting the
+/// client down ends.
 ///
 /// Only a wait has a task of its own. A call that does not wait runs in its caller's task, which the client must not
 /// cancel, and needs no other.
-final class ClientWaits: Sendable {
+final class ClientLifetime: Sendable {
   private struct State {
     var isShutDown = false
     /// Whether the calls under way are the last ones.
@@ -20,21 +21,21 @@ final class ClientWaits: Sendable {
   /// Tells the behaviors of the client and its variants that an owner has ended.
   let scopeEndings: ScopeEndings
 
-  /// The waits of the client itself, if these are those of its lasting work.
-  private let parent: ClientWaits?
+  /// The lifetime of the client itself, if this one is that of its lasting work.
+  private let parent: ClientLifetime?
 
   private let state = Locked(State())
 
-  /// Creates the waits of a client.
+  /// Creates the lifetime of a client.
   ///
-  /// - Parameter parent: The waits of the client whose lasting work these are for; `nil` for a client.
-  init(lastingWorkOf parent: ClientWaits? = nil) {
+  /// - Parameter parent: The lifetime of the client whose lasting work this one is for; `nil` for a client.
+  init(lastingWorkOf parent: ClientLifetime? = nil) {
     self.parent = parent
     self.scopeEndings = parent?.scopeEndings ?? ScopeEndings()
   }
 
-  /// The waits of the client that is shut down.
-  var root: ClientWaits { parent?.root ?? self }
+  /// The lifetime of the client that is shut down.
+  var root: ClientLifetime { parent?.root ?? self }
 
   /// Whether the client was shut down.
   var isShutDown: Bool { state.withLock { $0.isShutDown } }
@@ -102,7 +103,7 @@ final class ClientWaits: Sendable {
     }
     for waiter in closers { waiter.settle(.success(())) }
     for (_, end) in endings { end() }
-    for (_, work) in unbegun { work.waits.shutDown() }
+    for (_, work) in unbegun { work.lifetime.shutDown() }
   }
 
   /// Adds a closure to run when the client is shut down; returns `nil` if it has been.
@@ -121,7 +122,7 @@ final class ClientWaits: Sendable {
 
 // MARK: - Calls
 
-extension ClientWaits {
+extension ClientLifetime {
   /// Whether the client takes new calls of a user.
   var takesCalls: Bool { state.withLock { !$0.isShutDown && !$0.isClosing } }
 
@@ -172,7 +173,7 @@ extension ClientWaits {
 
 // MARK: - Lasting work
 
-extension ClientWaits {
+extension ClientLifetime {
   /// Adds lasting work that has not begun.
   func add(_ work: LastingWork.Entry) -> UInt64 {
     let (id, isTooLate) = state.withLock { state in
@@ -180,7 +181,7 @@ extension ClientWaits {
       state.lasting[state.lastID] = work
       return (state.lastID, state.isShutDown)
     }
-    if isTooLate { work.waits.shutDown() }
+    if isTooLate { work.lifetime.shutDown() }
     return id
   }
 
@@ -220,20 +221,20 @@ extension ClientWaits {
     // In a task of its own: a result that is lost because the caller was cancelled is lost for other clients too.
     await Task { try? await waiter.value() }.value
     timer.cancel()
-    for work in state.withLock({ Array($0.lasting.values) }) { work.waits.shutDown() }
+    for work in state.withLock({ Array($0.lasting.values) }) { work.lifetime.shutDown() }
   }
 }
 
 extension RequestClock {
   /// Returns the clock with sleeps that end when a client is shut down.
-  func ending(with waits: ClientWaits) -> RequestClock {
-    sleeping { duration in try await waits.run { try await sleep(for: duration) } }
+  func ending(with lifetime: ClientLifetime) -> RequestClock {
+    sleeping { duration in try await lifetime.run { try await sleep(for: duration) } }
   }
 }
 
 extension Next {
   /// Whether the client of the call was shut down.
-  public var isClientShutDown: Bool { run.chain.waits.root.isShutDown }
+  public var isClientShutDown: Bool { run.chain.lifetime.root.isShutDown }
 }
 
 extension Call {
@@ -256,7 +257,7 @@ extension Call {
   public func wait<Value: Sendable>(
     for work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    guard let waits else { return try await work() }
-    return try await waits.run(work)
+    guard let lifetime else { return try await work() }
+    return try await lifetime.run(work)
   }
 }

@@ -1,5 +1,5 @@
 /// The owners that requests to the base URL have, one for each session and each behavior with owners.
-package struct CallOwners: Sendable {
+package struct ClientOwners: Sendable {
   package struct Member: Sendable, Hashable {
     /// The name of the session's credentials; `nil` for a behavior without credentials.
     package let credential: String?
@@ -27,7 +27,7 @@ package struct CallOwners: Sendable {
   package static func isLasting(_ scope: String) -> Bool { SessionAccount.isID(scope) }
 }
 
-extension CallOwners.Member {
+extension ClientOwners.Member {
   /// Creates the member of a session, as it is now.
   init(_ session: any AccountKnowing) {
     // Asked first: an owner that is asked for before it is known may be another one after that, and a user who signs in
