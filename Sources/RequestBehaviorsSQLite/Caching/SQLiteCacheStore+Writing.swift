@@ -99,21 +99,23 @@ extension SQLiteCacheStore {
     do {
       try await writeAlways(erases: true) { try $0.remove(removal) }
     } catch let error as SQLiteError where [.full, .busy, .io].contains(error.code) {
-      // To remove a file takes neither room nor a lock. What stays in it would be there after the next launch.
-      try await startAnew()
+      // To remove a file takes neither room nor a lock. What stays in it would be there after the next launch. The task
+      // is a new one, because a cancellation does not stop a removal.
+      try await Task { try await startAnew() }.value
       try await writeAlways(erases: true) { try $0.remove(removal) }
     }
   }
 
   /// Replaces the file by an empty one.
   private func startAnew() async throws {
-    let old = state.withLock { state in
-      if !state.isClosed, state.current.isInPlace { OpenCacheFile.delete(file, bodies: bodies) }
-      return state.current
+    let old = await onFileQueue { [self] in
+      let (current, isClosed) = state.withLock { ($0.current, $0.isClosed) }
+      if !isClosed, current.isInPlace { OpenCacheFile.delete(file, bodies: bodies) }
+      return current
     }
     // A removed file takes room until it is closed.
     await old.store.close()
-    _ = try reopen(old)
+    _ = try await reopen(old)
   }
 
   /// Gives back the room that the log takes on a full disk.
@@ -185,30 +187,61 @@ extension SQLiteCacheStore {
   private func withFile<Value>(_ work: (OpenCacheFile) async throws -> Value) async throws -> Value {
     var file = state.withLock { $0.current }
     // Another process has replaced the file: a write to the old one would be lost.
-    if !file.isInPlace { file = try reopen(file) }
+    if !file.isInPlace { file = try await reopen(file) }
     do {
       return try await work(file)
     } catch let error where OpenCacheFile.isOfDamage(error) {
-      return try await work(try replace(file))
+      return try await work(try await replace(file))
     }
   }
 
-  private func replace(_ damaged: OpenCacheFile) throws -> OpenCacheFile {
-    try reopen(damaged) { [file, bodies] in
+  private func replace(_ damaged: OpenCacheFile) async throws -> OpenCacheFile {
+    try await reopen(damaged) { [file, bodies] in
       // Another process may have replaced the file meanwhile.
       if damaged.isInPlace { OpenCacheFile.delete(file, bodies: bodies) }
     }
   }
 
-  /// Opens the file anew, unless another task has done so.
-  private func reopen(_ old: OpenCacheFile, after prepare: () -> Void = {}) throws -> OpenCacheFile {
-    try state.withLock { state in
-      // A closed store stays closed, also if its file has been removed since.
-      guard state.current.store === old.store, !state.isClosed else { return state.current }
+  /// Opens the file anew, unless another task has done so; tasks that ask meanwhile share the result.
+  ///
+  /// Opening blocks, for seconds if another process has the file locked. So it runs on a thread of its own and without
+  /// the lock of the state, which every request takes.
+  ///
+  /// - Throws: `CancellationError` as soon as the task is cancelled; the file is then opened for the others.
+  private func reopen(
+    _ old: OpenCacheFile, after prepare: @escaping @Sendable () -> Void = {}
+  ) async throws -> OpenCacheFile {
+    let waiter = Waiter<OpenCacheFile>()
+    let isFirst = state.withLock { state in
+      state.waiting.append(waiter)
+      return state.waiting.count == 1
+    }
+    if isFirst { fileQueue.async { [self] in openAnew(old, after: prepare) } }
+    return try await waiter.value()
+  }
+
+  private func openAnew(_ old: OpenCacheFile, after prepare: () -> Void) {
+    let (current, isClosed) = state.withLock { ($0.current, $0.isClosed) }
+    // A closed store stays closed, also if its file has been removed since.
+    let isDone = current.store !== old.store || isClosed
+    let result = Result {
+      if isDone { return current }
       prepare()
-      state.current = try OpenCacheFile.open(file, bodies: bodies, configuration: configuration)
-      state.uses = [:]
-      return state.current
+      return try OpenCacheFile.open(file, bodies: bodies, configuration: configuration)
+    }
+    // Both under one lock: who comes later has the new file.
+    let waiting = state.withLock { state in
+      if !isDone, case .success(let new) = result { (state.current, state.uses) = (new, [:]) }
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for waiter in waiting { waiter.settle(result) }
+  }
+
+  /// Runs blocking work between the openings of the file, also if the task is cancelled.
+  func onFileQueue<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+      fileQueue.async { continuation.resume(returning: work()) }
     }
   }
 }

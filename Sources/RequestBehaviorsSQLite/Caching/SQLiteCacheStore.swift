@@ -41,6 +41,8 @@ public final class SQLiteCacheStore: CacheStore {
   /// The path of the file without symbolic links, which stays the same if the working directory changes.
   let file: String
   let state: Locked<State>
+  /// Opens and removes files, one at a time.
+  let fileQueue = BlockingQueue(label: "RequestBehaviors.SQLiteCacheStore")
 
   struct State: Sendable {
     var current: OpenCacheFile
@@ -48,6 +50,8 @@ public final class SQLiteCacheStore: CacheStore {
     var uses: [Int64: Int] = [:]
     var useCount = 0
     var isClosed = false
+    /// The tasks that wait until the file is opened anew.
+    var waiting: [Waiter<OpenCacheFile>] = []
   }
 
   /// Opens or creates the file on the calling thread; see also ``open(path:capacity:maximumBodySize:clock:)``.
@@ -114,9 +118,12 @@ public final class SQLiteCacheStore: CacheStore {
   /// Saves the uses since the last write and closes the file; later use throws.
   public func close() async {
     try? await write { _ in }
-    let store = state.withLock { state in
-      state.isClosed = true
-      return state.current.store
+    // The file that is being opened anew is closed, too, and no other is opened after it.
+    let store = await onFileQueue { [self] in
+      state.withLock { state in
+        state.isClosed = true
+        return state.current.store
+      }
     }
     await store.close()
   }
