@@ -66,7 +66,7 @@ extension CacheExchange {
   /// Returns the stored response if it may replace the failure of another request, or else that failure.
   func share(_ failure: Result<NetworkResponse, any Error>, insteadOf stored: StoredResponse) throws -> NetworkResponse
   {
-    if let substitute = try standIn(stored) { return substitute }
+    if let substitute = standIn(stored) { return substitute }
     return try failure.bound(to: request, as: .coalesced)
   }
 }

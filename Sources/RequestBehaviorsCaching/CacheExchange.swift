@@ -216,7 +216,7 @@ struct CacheExchange: Sendable {
         return FetchedResponse(response: response, fetch: fetch)
       }
       onFailure(.success(response))
-      guard let substitute = try standIn(stored) else { return FetchedResponse(response: response, fetch: fetch) }
+      guard let substitute = standIn(stored) else { return FetchedResponse(response: response, fetch: fetch) }
       cache.activity.end(fetch)
       response.body.cancel()
       return FetchedResponse(response: substitute, fetch: nil)
@@ -224,14 +224,17 @@ struct CacheExchange: Sendable {
       cache.activity.end(fetch)
       guard FetchedResponse.isServerFailure(error, call: request.call) else { throw error }
       onFailure(.failure(error))
-      guard let substitute = try standIn(stored) else { throw error }
+      guard let substitute = standIn(stored) else { throw error }
       return FetchedResponse(response: substitute, fetch: nil)
     }
   }
 
-  func standIn(_ stored: StoredResponse?) throws -> NetworkResponse? {
+  /// Returns the stored response if it may replace a failure of the server.
+  ///
+  /// One that is larger than the request allows replaces nothing: its error would hide the failure.
+  func standIn(_ stored: StoredResponse?) -> NetworkResponse? {
     guard let stored, ReuseDecision.standsIn(stored.terms, for: demand, now: now) else { return nil }
-    return try use(stored, .stale)
+    return try? use(stored, .stale)
   }
 
   // MARK: - Events

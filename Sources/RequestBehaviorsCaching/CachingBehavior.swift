@@ -122,7 +122,7 @@ public struct CachingBehavior: UniqueBehavior {
       validation = try await activity.beginValidation(of: key, since: validationCount, for: call)
     } catch {
       // A wait that the call's deadline ends is a failure of the server, as in the request that validates.
-      guard FetchedResponse.isServerFailure(error, call: call), let substitute = try exchange.standIn(stored) else {
+      guard FetchedResponse.isServerFailure(error, call: call), let substitute = exchange.standIn(stored) else {
         throw error
       }
       return substitute

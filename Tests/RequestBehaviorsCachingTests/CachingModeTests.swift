@@ -139,6 +139,22 @@ import Testing
     #expect(try await fixture.send(request(.preferStale)).headers["Age"] == "2147483648")
   }
 
+  @Test func `a stale response that is larger than the request allows replaces no failure`() async throws {
+    let fixture = CacheFixture([
+      Reply(headers: ["Cache-Control": "max-age=60, stale-if-error=600"], body: "body"),
+      Reply(status: 503, body: "no"), Reply(fails: .cannotConnect),
+    ])
+    try await fixture.send()
+    fixture.wait(90)
+    let small = Request<NetworkResponse>.get("a").with(\.bodyLimit, 3)
+    let response = try await fixture.send(small)
+    #expect(response.statusCode == 503)
+    #expect(try response.text == "no")
+    let error = await #expect(throws: NetworkError.self) { try await fixture.send(small) }
+    #expect(error?.code == .cannotConnect)
+    #expect(try await fixture.send().source == .stale)
+  }
+
   @Test func `an error of the user's own is not covered by a stale response`() async throws {
     let fixture = CacheFixture(
       [Reply(headers: ["Cache-Control": "max-age=2"]), Reply(fails: .bodyTooLarge)],
