@@ -12,7 +12,7 @@ final class CacheActivity: Sendable {
     var unremovedURLs: Set<String> = []
     var unremovedScopes: Set<String> = []
     /// Whether the store must be emptied before it is used again: it failed to remove everything, or the list of URLs
-    /// became too long.
+    /// or that of owners became too long.
     var mustBeEmptied = false
     var waiting: [ValidationKey: [Waiter<Validation>]] = [:]
     /// The number of validations that have ended and may have changed what the store has.
@@ -28,6 +28,12 @@ final class CacheActivity: Sendable {
       validationCount += 1
       if validated.count == CacheActivity.validatedLimit { (validated, lastForgotten) = ([:], validationCount) }
       validated[key] = validationCount
+    }
+
+    mutating func distrust(_ name: String, in list: WritableKeyPath<State, Set<String>>) {
+      let isFull = self[keyPath: list].count == CacheActivity.unremovedLimit && !self[keyPath: list].contains(name)
+      if isFull { mustBeEmptied = true }
+      if !mustBeEmptied { self[keyPath: list].insert(name) }
     }
   }
 
@@ -133,27 +139,24 @@ final class CacheActivity: Sendable {
   /// The responses that must be removed.
   struct Distrusted: Sendable {
     let isURL: Bool
-    let scopes: [String]
+    let scopes: Set<String>
     let isEverything: Bool
     /// Whether nothing of the key may be used before they are removed.
     let concernsKey: Bool
   }
 
-  /// The most URLs that are remembered.
+  /// The most URLs, and the most owners, that are remembered.
   ///
-  /// A store that keeps failing would otherwise make the list grow without end.
+  /// A store that keeps failing would otherwise make the lists grow without end.
   private static let unremovedLimit = 1_000
 
   /// Records that the responses of a URL could not be removed when they became invalid.
   func distrust(url: String) {
-    state.withLock { state in
-      if state.unremovedURLs.count == CacheActivity.unremovedLimit { state.mustBeEmptied = true }
-      if !state.mustBeEmptied { state.unremovedURLs.insert(url) }
-    }
+    state.withLock { $0.distrust(url, in: \.unremovedURLs) }
   }
 
   /// Records that the responses of an owner could not be removed when that owner signed out.
-  func distrust(scope: String) { state.withLock { _ = $0.unremovedScopes.insert(scope) } }
+  func distrust(scope: String) { state.withLock { $0.distrust(scope, in: \.unremovedScopes) } }
 
   /// Records that the store could not be emptied.
   func distrustAll() { state.withLock { $0.mustBeEmptied = true } }
@@ -164,13 +167,13 @@ final class CacheActivity: Sendable {
   func distrusted(of key: CacheKey) -> Distrusted? {
     state.withLock { state in
       if state.mustBeEmptied {
-        return Distrusted(isURL: true, scopes: key.scopes, isEverything: true, concernsKey: true)
+        return Distrusted(isURL: true, scopes: [], isEverything: true, concernsKey: true)
       }
       guard !state.unremovedURLs.isEmpty || !state.unremovedScopes.isEmpty else { return nil }
-      let scopes = Array(state.unremovedScopes)
+      let scopes = state.unremovedScopes
       let isURL = state.unremovedURLs.contains(key.url)
       guard isURL || !scopes.isEmpty else { return nil }
-      let concernsKey = isURL || key.scopes.contains { state.unremovedScopes.contains($0) }
+      let concernsKey = isURL || key.scopes.contains { scopes.contains($0) }
       return Distrusted(isURL: isURL, scopes: scopes, isEverything: false, concernsKey: concernsKey)
     }
   }

@@ -138,6 +138,31 @@ import Testing
     #expect(store.count == 1)
   }
 
+  @Test func `a store that keeps failing after sign-outs is emptied as a whole when it works again`() async throws {
+    let failing = FailingStore(store)
+    let (cache, client) = (CachingBehavior(failing), NetworkClient(transport, [.caching(failing)]))
+    try await client.send(.get("a"))
+    failing.fails.value = true
+    for number in 0..<1_001 { await cache.scopeEnded("user \(number)") }
+    // What may be of one of the users that are not remembered is not used either.
+    #expect(try await client.send(Request<NetworkResponse>.get("a")).source == .network)
+    failing.fails.value = false
+    #expect(try await client.send(Request<NetworkResponse>.get("b")).source == .network)
+    #expect(await store.entries(limit: 9).map { $0.key.url.suffix(2) } == ["/b"])
+    #expect(try await client.send(Request<NetworkResponse>.get("b")).source == .cache)
+    // The owners are not removed one by one.
+    #expect(failing.scopeRemovals.value == 1_001)
+  }
+
+  @Test func `sign-outs of the same user that fail again and again keep no other user from the cache`() async throws {
+    let failing = FailingStore(store)
+    let (cache, client) = (CachingBehavior(failing), NetworkClient(transport, [.caching(failing)]))
+    try await client.send(.get("a"))
+    failing.fails.value = true
+    for number in 0..<2_000 { await cache.scopeEnded("user \(number % 1_000)") }
+    #expect(try await client.send(Request<NetworkResponse>.get("a")).source == .cache)
+  }
+
   @Test func `a store in memory does not outlive its client for the sake of a sign-out`() async throws {
     try await session.signIn(AccessToken("t1"))
     weak var released: MemoryCacheStore?
