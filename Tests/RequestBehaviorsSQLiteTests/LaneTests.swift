@@ -16,6 +16,61 @@ import Testing
     }
   }
 
+  /// Returns the processor time that readers take to go from one waiting read to the next.
+  private func time(ofWaitingReads count: Int) async -> Duration {
+    let (state, held, time) = (StoreState(path: ":memory:"), HeldWork(), Locked(Duration.zero))
+    let pool = ReaderPool(maximum: 1) { ConnectionLane(label: "test", state: state) { throw Stop() } }
+    pool.enqueue { _ in
+      held.hold()
+      return {}
+    }
+    await held.isHeld()
+    for _ in 0..<count {
+      pool.enqueue { _ in
+        let start = ThreadTime.now
+        // Called when the reader has its next read.
+        return { time.withLock { $0 += ThreadTime.now - start } }
+      }
+    }
+    held.letGo()
+    await pool.drain()
+    return time.withLock { $0 }
+  }
+
+  @Test func `a read that waits costs the same, however many others wait`() async throws {
+    #expect(await Growth.isLinear(from: 4_000) { await time(ofWaitingReads: $0) })
+  }
+
+  @Test func `reads that wait get a reader in their order, and nothing of them is kept`() async throws {
+    final class Work: Sendable {}
+    let (state, held, log) = (StoreState(path: ":memory:"), HeldWork(), Log())
+    let pool = ReaderPool(maximum: 1) { ConnectionLane(label: "test", state: state) { throw Stop() } }
+    var kept: [Kept] = []
+    for round in 0..<3 {
+      pool.enqueue { _ in
+        held.hold()
+        return {}
+      }
+      await held.isHeld()
+      for number in 0..<3 {
+        let work = Work()
+        kept.append(Kept(work: work))
+        pool.enqueue { _ in
+          withExtendedLifetime(work) { log.append("\(round)\(number)") }
+          return {}
+        }
+      }
+      held.letGo()
+      await pool.drain()
+    }
+    #expect(log.lines == ["00", "01", "02", "10", "11", "12", "20", "21", "22"])
+    #expect(try await eventually { kept.allSatisfy { $0.work == nil } })
+  }
+
+  private struct Kept {
+    weak var work: AnyObject?
+  }
+
   @Test func `work that was queued before a suspension does not run`() async throws {
     let test = try TestStore()
     let (store, held, log) = (test.store, HeldWork(), Log())

@@ -8,8 +8,28 @@ final class ReaderPool: WorkQueue {
   private struct State {
     var idle: [ConnectionLane] = []
     var lanes: [ConnectionLane] = []
-    var waiting: [Receiver] = []
+    var waiting = ReceiverLine()
     var handedOut = 0
+  }
+
+  /// The receivers that wait, in their order.
+  private struct ReceiverLine {
+    // The first ones are in reverse, so that each leaves at the end: no other is moved, and nothing of it is kept.
+    private var first: [Receiver] = []
+    private var later: [Receiver] = []
+
+    var count: Int { first.count + later.count }
+
+    mutating func append(_ receiver: @escaping Receiver) { later.append(receiver) }
+
+    mutating func popFirst() -> Receiver? {
+      if first.isEmpty, !later.isEmpty {
+        // Both keep their storage.
+        swap(&first, &later)
+        first.reverse()
+      }
+      return first.popLast()
+    }
   }
 
   private let state = Locked(State())
@@ -83,12 +103,12 @@ final class ReaderPool: WorkQueue {
 
   private func giveBack(_ lane: ConnectionLane) {
     let receive = state.withLock { state -> Receiver? in
-      guard !state.waiting.isEmpty else {
+      guard let receive = state.waiting.popFirst() else {
         state.idle.append(lane)
         return nil
       }
       state.handedOut += 1
-      return state.waiting.removeFirst()
+      return receive
     }
     receive?(lane)
   }
