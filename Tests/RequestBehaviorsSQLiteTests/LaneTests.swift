@@ -1,5 +1,7 @@
 import CFaultVFS
 import Foundation
+import RequestBehaviors
+import TestSupport
 import Testing
 
 // The connection behind a store is looked at: what SQLite keeps and what it refuses cannot be seen from outside.
