@@ -36,9 +36,9 @@ package enum HTTPDate {
   /// - Returns: A text such as `Sun, 06 Nov 1994 08:49:37 GMT`.
   package static func text(of date: Date) -> String {
     let time = CivilTime(date)
-    let (day, month) = (padded(time.day), months[time.month - 1])
-    let clock = [time.hour, time.minute, time.second].map { padded($0) }.joined(separator: ":")
-    return "\(weekdays[time.weekday].prefix(3)), \(day) \(month) \(padded(time.year, to: 4)) \(clock) GMT"
+    let (day, month) = (padded(time.day.day), months[time.day.month - 1])
+    let clock = [time.clock.hour, time.clock.minute, time.clock.second].map { padded($0) }.joined(separator: ":")
+    return "\(weekdays[time.weekday].prefix(3)), \(day) \(month) \(padded(time.day.year, to: 4)) \(clock) GMT"
   }
 
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
@@ -71,11 +71,12 @@ package enum HTTPDate {
     guard let short = number(parts[2], digits: 2...2) else { return nil }
     // RFC 9110 §5.6.7: a year that appears to be more than 50 years in the future is the most recent such year in the
     // past.
-    let limit = CivilTime(now).addingYears(50)
-    let century = limit.year - limit.year % 100
+    let current = CivilTime(now)
+    let latest = current.day.year + 50
+    let century = latest - latest % 100
     for year in [century + short, century + short - 100] {
       guard let time = CivilTime(year: year, month: month + 1, day: day, clock: clock) else { continue }
-      if !time.isAfter(limit) { return time.date }
+      if !time.isMoreThan(50, yearsAfter: current) { return time.date }
     }
     return nil
   }
@@ -85,7 +86,7 @@ package enum HTTPDate {
   }
 
   /// Returns hour, minute and second of a text such as `08:49:37`; a leap second is allowed.
-  private static func clock(_ word: Substring) -> (hour: Int, minute: Int, second: Int)? {
+  private static func clock(_ word: Substring) -> CivilTime.Clock? {
     let parts = word.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 3, let hour = number(parts[0], digits: 2...2), hour < 24,
       let minute = number(parts[1], digits: 2...2), minute < 60,
@@ -107,23 +108,15 @@ package enum HTTPDate {
 
 /// A date and time of the Gregorian calendar, in UTC.
 private struct CivilTime {
-  let year: Int
-  let month: Int
-  let day: Int
-  let hour: Int
-  let minute: Int
-  let second: Int
+  typealias Clock = (hour: Int, minute: Int, second: Int)
+
+  let day: CalendarDay
+  let clock: Clock
 
   /// - Returns: `nil` if the month has no such day.
-  init?(year: Int, month: Int, day: Int, clock: (hour: Int, minute: Int, second: Int)) {
-    let lengths = [31, CivilTime.isLeap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-    guard (1...12).contains(month), (1...lengths[month - 1]).contains(day) else { return nil }
-    self.init(year, month, day, clock.hour, clock.minute, clock.second)
-  }
-
-  private init(_ year: Int, _ month: Int, _ day: Int, _ hour: Int, _ minute: Int, _ second: Int) {
-    (self.year, self.month, self.day) = (year, month, day)
-    (self.hour, self.minute, self.second) = (hour, minute, second)
+  init?(year: Int, month: Int, day: Int, clock: Clock) {
+    guard let day = CalendarDay(year: year, month: month, day: day) else { return nil }
+    (self.day, self.clock) = (day, clock)
   }
 
   /// Creates the time of a date, or the nearest time in the years 0 to 9999.
@@ -132,43 +125,23 @@ private struct CivilTime {
     let first = -62_167_219_200.0
     let last = 253_402_300_799.0
     let bounded = Int(seconds.isNaN ? first : min(max(seconds, first), last))
-    let days = (Double(bounded) / 86_400).rounded(.down)
-    let rest = bounded - Int(days) * 86_400
-
-    // Years begin in March, so that a leap day is the last of its year, and an era has 400 years.
-    let shifted = Int(days) + 719_468
-    let era = shifted >= 0 ? shifted / 146_097 : (shifted - 146_096) / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let monthFromMarch = (5 * dayOfYear + 2) / 153
-    let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-    self.init(
-      era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1,
-      rest / 3_600, rest / 60 % 60, rest % 60)
+    let days = Int((Double(bounded) / 86_400).rounded(.down))
+    let rest = bounded - days * 86_400
+    day = CalendarDay(daysSince1970: days)
+    clock = (rest / 3_600, rest / 60 % 60, rest % 60)
   }
 
   var date: Date {
-    Date(timeIntervalSince1970: Double(daysSince1970 * 86_400 + hour * 3_600 + minute * 60 + second))
+    let seconds = day.daysSince1970 * 86_400 + clock.hour * 3_600 + clock.minute * 60 + clock.second
+    return Date(timeIntervalSince1970: Double(seconds))
   }
 
   /// The day of the week, 0 for Sunday.
-  var weekday: Int { ((daysSince1970 + 4) % 7 + 7) % 7 }
+  var weekday: Int { ((day.daysSince1970 + 4) % 7 + 7) % 7 }
 
-  private var daysSince1970: Int {
-    let shifted = month > 2 ? year : year - 1
-    let era = shifted >= 0 ? shifted / 400 : (shifted - 399) / 400
-    let yearOfEra = shifted - era * 400
-    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  /// Whether the time is later than the same day and time so many years after the other one.
+  func isMoreThan(_ years: Int, yearsAfter other: CivilTime) -> Bool {
+    (day.year - years, day.month, day.day, clock.hour, clock.minute, clock.second)
+      > (other.day.year, other.day.month, other.day.day, other.clock.hour, other.clock.minute, other.clock.second)
   }
-
-  func addingYears(_ count: Int) -> CivilTime { CivilTime(year + count, month, day, hour, minute, second) }
-
-  func isAfter(_ other: CivilTime) -> Bool {
-    (year, month, day, hour, minute, second)
-      > (other.year, other.month, other.day, other.hour, other.minute, other.second)
-  }
-
-  private static func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
 }

@@ -6,7 +6,7 @@ import Foundation
 /// the fraction. It accepts 25 o'clock, and any text after the date.
 enum ISO8601 {
   /// Returns the date of a text such as `2014-09-19T12:22:21.570Z` or `2014-09-19 14:22:21+0200`; `nil` for another
-  /// form.
+  /// form, or a day or time that does not exist.
   static func date(from text: String) -> Date? {
     var reader = Reader(text: Array(text.utf8)[...])
     guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
@@ -14,20 +14,12 @@ enum ISO8601 {
       let hour = reader.number(2), reader.skip(":"), let minute = reader.number(2), reader.skip(":"),
       let second = reader.number(2), let fraction = reader.fraction(), let offset = reader.offset(), reader.isAtEnd
     else { return nil }
-    guard (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60 else { return nil }
-    let days = daysSinceEpoch(year: year, month: month, day: day)
-    let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset
+    // RFC 3339 §5.6 allows a leap second.
+    guard let date = CalendarDay(year: year, month: month, day: day), hour < 24, minute < 60, second <= 60 else {
+      return nil
+    }
+    let seconds = date.daysSince1970 * 86_400 + hour * 3_600 + minute * 60 + second - offset
     return Date(timeIntervalSince1970: Double(seconds) + fraction)
-  }
-
-  /// Returns the days since 1970-01-01 in the Gregorian calendar; years begin in March, so that leap days come last.
-  private static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int {
-    let shifted = month > 2 ? year : year - 1
-    let era = shifted >= 0 ? shifted / 400 : (shifted - 399) / 400
-    let yearOfEra = shifted - era * 400
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-    return era * 146_097 + dayOfEra - 719_468
   }
 
   private struct Reader {

@@ -1,4 +1,5 @@
 import Foundation
+import RequestBehaviors
 
 /// Dates as SQLite text, by civil-calendar arithmetic.
 enum DateText {
@@ -32,12 +33,12 @@ enum DateText {
     let (day, time) = floorDivide(milliseconds, by: 86_400_000)
     // The limits are the days 0000-01-01 and 9999-12-31.
     guard day >= -719_528, day <= 2_932_896 else { return false }
-    let (year, month, dayOfMonth) = civil(fromDays: day)
-    digits(year, count: 4, at: bytes)
+    let date = CalendarDay(daysSince1970: Int(day))
+    digits(Int64(date.year), count: 4, at: bytes)
     bytes[4] = UInt8(ascii: "-")
-    digits(month, count: 2, at: bytes + 5)
+    digits(Int64(date.month), count: 2, at: bytes + 5)
     bytes[7] = UInt8(ascii: "-")
-    digits(dayOfMonth, count: 2, at: bytes + 8)
+    digits(Int64(date.day), count: 2, at: bytes + 8)
     bytes[10] = UInt8(ascii: " ")
     digits(time / 3_600_000, count: 2, at: bytes + 11)
     bytes[13] = UInt8(ascii: ":")
@@ -55,9 +56,9 @@ enum DateText {
   static func date(from text: UnsafeBufferPointer<UInt8>) -> Date? {
     var reader = DigitReader(text: text)
     guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
-      let day = reader.number(2), (1...12).contains(month), day >= 1, day <= daysIn(month: month, year: year)
+      let day = reader.number(2), let date = CalendarDay(year: Int(year), month: Int(month), day: Int(day))
     else { return nil }
-    var milliseconds = days(fromCivil: year, month, day) * 86_400_000
+    var milliseconds = Int64(date.daysSince1970) * 86_400_000
     if !reader.isAtEnd {
       guard reader.skip(" ") || reader.skip("T") || reader.skip("t"), let time = reader.time() else { return nil }
       milliseconds += time
@@ -76,27 +77,6 @@ enum DateText {
   private static func floorDivide(_ value: Int64, by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
     let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
-  }
-
-  private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-    // The arithmetic counts in eras of 400 years that begin on 1 March of year 0.
-    let (era, dayOfEra) = floorDivide(days + 719_468, by: 146_097)
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shifted = (5 * dayOfYear + 2) / 153
-    let month = shifted < 10 ? shifted + 3 : shifted - 9
-    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
-  }
-
-  private static func days(fromCivil year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-    let (era, yearOfEra) = floorDivide(month <= 2 ? year - 1 : year, by: 400)
-    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-  }
-
-  private static func daysIn(month: Int64, year: Int64) -> Int64 {
-    if month == 2 { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28 }
-    return [4, 6, 9, 11].contains(month) ? 30 : 31
   }
 }
 

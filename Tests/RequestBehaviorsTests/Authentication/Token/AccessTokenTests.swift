@@ -40,6 +40,7 @@ import Testing
     (#""expires_at":"2000-02-29T00:00:00Z""#, 951_782_400),
     (#""expires_at":"1969-12-31T23:59:59.123456Z""#, -0.876544),
     (#""expires_at":"2400-03-01T00:00:00Z""#, 13_574_649_600),
+    (#""expires_at":"2016-12-31T23:59:60Z""#, 1_483_228_800),
   ])
   func `an expiry may be a date`(member: String, seconds: Double) throws {
     let token = try decode(#"{"access_token":"t",\#(member)}"#)
@@ -52,6 +53,8 @@ import Testing
     "", "soon", "2014-09-19", "2014-13-19T12:22:21Z", "2014-09-19T25:22:21Z", "2014-09-19T12:22:21",
     "2014-09-19T12:22:21.Z",
     "2014-09-19T12:22:21Z ", "2014-09-19T12:22:21+2:00", "２014-09-19T12:22:21Z",
+    // Days that the month does not have.
+    "2014-02-29T12:22:21Z", "2100-02-29T12:22:21Z", "2014-09-31T12:22:21Z", "2014-09-00T12:22:21Z",
   ])
   func `an expiry that cannot be read is an error`(text: String) {
     #expect(throws: DecodingError.self) { try decode(#"{"access_token":"t","expires_at":"\#(text)"}"#) }
