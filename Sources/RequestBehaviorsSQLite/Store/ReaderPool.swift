@@ -8,28 +8,8 @@ final class ReaderPool: WorkQueue {
   private struct State {
     var idle: [ConnectionLane] = []
     var lanes: [ConnectionLane] = []
-    var waiting = ReceiverLine()
+    var waiting = Line<Receiver>()
     var handedOut = 0
-  }
-
-  /// The receivers that wait, in their order.
-  private struct ReceiverLine {
-    // The first ones are in reverse, so that each leaves at the end: no other is moved, and nothing of it is kept.
-    private var first: [Receiver] = []
-    private var later: [Receiver] = []
-
-    var count: Int { first.count + later.count }
-
-    mutating func append(_ receiver: @escaping Receiver) { later.append(receiver) }
-
-    mutating func popFirst() -> Receiver? {
-      if first.isEmpty, !later.isEmpty {
-        // Both keep their storage.
-        swap(&first, &later)
-        first.reverse()
-      }
-      return first.popLast()
-    }
   }
 
   private let state = Locked(State())
