@@ -1,8 +1,9 @@
 import Foundation
-import RequestBehaviors
 import RequestBehaviorsTesting
 import TestSupport
 import Testing
+
+@testable import RequestBehaviors
 
 /// A half file is gone on with by those whose it is, and by nobody else.
 @Suite(.limited) struct DownloadOwnerTests {
@@ -246,5 +247,22 @@ import Testing
     }
     #expect(error?.code == .signedOut)
     #expect(try server.names == [])
+  }
+
+  @Test func `a download waits while the file of a user who has left is removed`() async throws {
+    let destinations = DownloadDestinations.shared
+    let (client, destination) = (server.client(), server.destination)
+    let place = destination.deletingLastPathComponent().resolvingSymlinksInPath().appending(path: "file.bin").path
+    if let obstacle = destinations.insert([place], forRemoval: true) { Issue.record("\(obstacle) has the place") }
+    let hasEnded = Box(false)
+    let download = Task {
+      defer { hasEnded.value = true }
+      return try await client.download(.get("file"), to: destination)
+    }
+    #expect(try await eventually { hasEnded.value || destinations.waiterCount > 0 })
+    #expect(!hasEnded.value)
+    destinations.remove([place])
+    _ = try await download.value
+    #expect(try server.names == ["file.bin"])
   }
 }

@@ -30,7 +30,7 @@ extension DownloadFile {
   private static func removeLeftover(of record: DownloadRecord, at destination: URL) async {
     // The place may become free or be taken between the two steps. Another process may hold it for longer.
     for _ in 0..<10 {
-      if let file = try? await take(destination) {
+      if let file = try? await take(destination, forRemoval: true) {
         await file.discard(ifOf: record)
         return await file.release()
       }

@@ -29,15 +29,19 @@ final class DownloadFile: Sendable {
 
   /// Takes a destination, which no other download can use before ``release()``.
   ///
+  /// A download waits while the unfinished file of a user who has left is removed there.
+  ///
   /// - Throws: ``NetworkError`` of code `fileUnwritable` or `downloadInProgress`.
-  static func take(_ destination: URL) async throws -> DownloadFile {
+  static func take(_ destination: URL, forRemoval isRemoval: Bool = false) async throws -> DownloadFile {
     let file = try await FileQueue.run {
       let file = DownloadFile(destination, DownloadFile.place(of: destination))
       try file.check()
       return file
     }
-    guard DownloadDestinations.shared.insert(file.places) else {
-      throw NetworkError.downloadInProgress(file.destination.path)
+    while let obstacle = DownloadDestinations.shared.insert(file.places, forRemoval: isRemoval) {
+      // It is the library's own work and takes moments; the next user's download must not fail by it.
+      guard case .removal(let end) = obstacle else { throw NetworkError.downloadInProgress(file.destination.path) }
+      try await end.value()
     }
     do {
       try await file.open()
@@ -238,41 +242,5 @@ final class DownloadFile: Sendable {
         continuation.resume(with: result)
       }
     }
-  }
-}
-
-/// The destinations of all downloads of the process.
-private final class DownloadDestinations: Sendable {
-  static let shared = DownloadDestinations()
-
-  private let lock = NSLock()
-  // Protected by `lock`.
-  nonisolated(unsafe) private var paths: Set<String> = []
-  // Protected by `lock`: the unfinished files to remove when a destination becomes free, by its first path.
-  nonisolated(unsafe) private var unwanted: [String: [DownloadRecord]] = [:]
-
-  /// Takes all paths, or none if one is taken.
-  func insert(_ wanted: [String]) -> Bool {
-    lock.withLock {
-      guard paths.isDisjoint(with: wanted) else { return false }
-      paths.formUnion(wanted)
-      return true
-    }
-  }
-
-  func remove(_ released: [String]) { lock.withLock { paths.subtract(released) } }
-
-  /// Records an unfinished file to remove when a destination becomes free; `false` if it is free.
-  func discardLater(_ record: DownloadRecord, at places: [String]) -> Bool {
-    lock.withLock {
-      guard let place = places.first, paths.contains(place) else { return false }
-      unwanted[place, default: []].append(record)
-      return true
-    }
-  }
-
-  /// Returns the unfinished files to remove at a destination, and forgets them.
-  func unwanted(at places: [String]) -> [DownloadRecord] {
-    lock.withLock { places.first.flatMap { unwanted.removeValue(forKey: $0) } ?? [] }
   }
 }
