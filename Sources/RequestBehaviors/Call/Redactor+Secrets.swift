@@ -13,8 +13,8 @@ extension Redactor {
   /// Returns a redactor that also hides the secrets of a request and of its call.
   ///
   /// These are the values of hidden header fields, with and without their authentication scheme. They include the
-  /// values of sensitive names in the URL's query and in a form or JSON body of up to 64 KiB, and the values that were
-  /// passed to ``Call/addSecret(_:)``.
+  /// values of sensitive names in the URL's query and in a form or JSON body of up to 64 KiB, those at
+  /// ``sensitivePointers`` of JSON, and the values that were passed to ``Call/addSecret(_:)``.
   ///
   /// - Parameter request: The request.
   /// - Returns: The redactor.
@@ -72,7 +72,9 @@ extension Redactor {
     }
   }
 
-  /// Returns the values of sensitive names in a form or JSON body, which must not appear in any text about it.
+  /// Returns the values of sensitive names in a form or JSON body, and those at ``sensitivePointers`` of JSON.
+  ///
+  /// They must not appear in any text about it.
   ///
   /// - Parameters:
   ///   - body: The body, or its beginning; JSON may be cut off.
@@ -100,40 +102,17 @@ extension Redactor {
     return type.isJSON ? secrets(inJSON: data) : []
   }
 
-  /// Returns the secrets of JSON, which may be cut off; see ``Redactor/isSensitive(field:)``.
+  /// Returns the values in JSON, which may be cut off, that are hidden where the JSON is shown.
   func secrets(inJSON data: Data) -> [String] {
-    // Searching for sensitive names costs far less than parsing, and most bodies have no such name.
-    guard hasSensitiveNames(data) else { return [] }
-    if let value = try? JSONSerialization.jsonObject(with: data) { return secretValues(inJSON: value, isSecret: false) }
-    return Array(data).withUnsafeBufferPointer { buffer in
-      let placeholders = RedactionPlaceholders(isNumbered: true)
-      var scanner = JSONRedaction(bytes: buffer, rules: rules, placeholders: placeholders)
-      _ = scanner.run()
-      return placeholders.values
-    }
-  }
-
-  private func hasSensitiveNames(_ json: Data) -> Bool {
-    let bytes = Array(json)
+    let bytes = Array(data)
     return bytes.withUnsafeBufferPointer { buffer in
+      // Most bodies hide nothing, and a pass that keeps no values costs less.
       var scanner = JSONRedaction(bytes: buffer, rules: rules)
-      return scanner.run() != bytes
-    }
-  }
-
-  private func secretValues(inJSON value: Any, isSecret: Bool) -> [String] {
-    switch value {
-    case let text as String: isSecret ? [text] : []
-    case let number as NSNumber: isSecret ? ["\(number)"] : []
-    case let list as [Any]: list.flatMap { secretValues(inJSON: $0, isSecret: isSecret) }
-    case let object as [String: Any]:
-      object.flatMap { name, value in
-        let isNamed =
-          isSensitive(field: name)
-          || isOfSignIn(name, value as? String ?? "") { SignInNames.areOfSignIn(object.keys.map(\.utf8)) }
-        return secretValues(inJSON: value, isSecret: isSecret || isNamed)
-      }
-    default: []
+      guard scanner.run() != bytes else { return [] }
+      let placeholders = RedactionPlaceholders(isNumbered: true)
+      var keeper = JSONRedaction(bytes: buffer, rules: rules, placeholders: placeholders)
+      _ = keeper.run()
+      return placeholders.values
     }
   }
 

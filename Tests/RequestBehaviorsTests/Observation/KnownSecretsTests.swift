@@ -46,6 +46,35 @@ import Testing
     #expect(found == [secret])
   }
 
+  @Test(arguments: [
+    (#"{"user": {"email": "ann@shop.example"}}"#, ["ann@shop.example"]),
+    (
+      #"{"user": {"email": ["ann@shop.example", {"old": "bo@shop.example"}]}}"#,
+      ["ann@shop.example", "bo@shop.example"]
+    ),
+    (#"{"items": [{"serial": 7001, "on": true}, {"serial": "q7-Yz"}]}"#, ["7001", "q7-Yz"]),
+    (#"{"pin": 271828, "user": {"name": "Ann"}}"#, ["271828"]),
+    ("\u{FEFF}" + #"{"password": "q7-Yz", "user": {"email": "ann@shop.example"}}"#, ["q7-Yz", "ann@shop.example"]),
+    (#"{"email": "ann@shop.example", "user": {"name": "Ann"}}"#, []),
+  ])
+  func `the value at a sensitive pointer of JSON, or of a sensitive name, is a secret`(
+    body: String, secrets: [String]
+  ) {
+    let pointers: Set = ["/user/email", "/items/*/serial"]
+    let redactor = Redactor(sensitiveFields: ["password", "pin"], sensitivePointers: pointers)
+    #expect(Set(redactor.secrets(inBody: Data(body.utf8), contentType: "application/json")) == Set(secrets))
+  }
+
+  @Test func `an error that repeats the value at a sensitive pointer does not show it`() throws {
+    let redactor = Redactor(sensitivePointers: ["/user/email"])
+    let request = NetworkRequest(
+      .post, url: try #require(URL(string: "https://shop.example.com/users")),
+      headers: ["Content-Type": "application/json"],
+      body: .data(Data(#"{"user": {"email": "ann@shop.example"}}"#.utf8)))
+    let shown = redactor.hiding(secretsOf: request).redact(text: "ann@shop.example is taken")
+    #expect(shown == "REDACTED is taken")
+  }
+
   @Test func `a secret is hidden as it is`() {
     #expect(shown(Self.secret) == "a,REDACTED,b")
   }

@@ -61,7 +61,7 @@ struct JSONRedaction {
     output.reserveCapacity(bytes.count + 64)
     containers.reserveCapacity(16)
     // Servers on Windows write a byte order mark, which decoders read over (RFC 8259 §8.1). A cassette keeps it.
-    if playable != nil, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
+    if placeholders != nil, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
     while skipWhitespace() {
       guard step() else {
         isWellFormed = false

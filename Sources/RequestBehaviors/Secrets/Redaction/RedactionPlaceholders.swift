@@ -13,8 +13,15 @@
 /// With numbers, equal values have equal placeholders. They are never hashes, because a short secret could be guessed
 /// from its hash.
 package final class RedactionPlaceholders: Sendable {
-  /// The numbers of the values; `nil` if placeholders have no numbers.
-  private let numbers: Locked<[String: Int]>?
+  private struct Hidden {
+    /// The numbers of the texts.
+    var texts: [String: Int] = [:]
+    /// The numbers of JSON: all have the placeholder `0`.
+    var scalars: Set<String> = []
+  }
+
+  /// The values that were hidden; `nil` if placeholders have no numbers.
+  private let hidden: Locked<Hidden>?
   private let last: Int
 
   /// Creates placeholders.
@@ -23,12 +30,12 @@ package final class RedactionPlaceholders: Sendable {
   ///   - isNumbered: Whether values are told apart by numbers, in the order of their first place.
   ///   - last: The number before the first one; 0 by default.
   package init(isNumbered: Bool, after last: Int = 0) {
-    numbers = isNumbered ? Locked([:]) : nil
+    hidden = isNumbered ? Locked(Hidden()) : nil
     self.last = last
   }
 
-  /// The values that have a number.
-  var values: [String] { numbers?.withLock { Array($0.keys) } ?? [] }
+  /// The texts and numbers that were hidden; empty if placeholders have no numbers.
+  var values: [String] { hidden?.withLock { Array($0.texts.keys) + $0.scalars } ?? [] }
 
   /// The placeholder of a UUID, without the twelve digits of its number.
   private static let zeros = "00000000-0000-0000-0000-"
@@ -92,10 +99,10 @@ package final class RedactionPlaceholders: Sendable {
   }
 
   private func number(of value: String) -> Int? {
-    numbers?.withLock { numbers in
-      if let number = numbers[value] { return number }
-      let number = last + numbers.count + 1
-      numbers[value] = number
+    hidden?.withLock { hidden in
+      if let number = hidden.texts[value] { return number }
+      let number = last + hidden.texts.count + 1
+      hidden.texts[value] = number
       return number
     }
   }
@@ -142,7 +149,7 @@ extension RedactionPlaceholders {
         index += 1
       } else {
         while index < value.count, !value[index].endsScalar { index += 1 }
-        output.append(contentsOf: RedactionPlaceholders.scalar(like: byte).utf8)
+        output.append(contentsOf: scalar(UnsafeBufferPointer(rebasing: value[start..<index])).utf8)
       }
     }
   }
@@ -154,11 +161,14 @@ extension RedactionPlaceholders {
     JSONText.appendQuoted(placeholder(for: text).utf8, to: &output)
   }
 
-  private static func scalar(like first: UInt8) -> String {
-    switch first {
-    case UInt8(ascii: "t"), UInt8(ascii: "f"): "false"
-    case UInt8(ascii: "n"): "null"
-    default: "0"
+  /// Returns the placeholder of a number, `true`, `false` or `null`.
+  private func scalar(_ value: UnsafeBufferPointer<UInt8>) -> String {
+    switch value[0] {
+    case UInt8(ascii: "t"), UInt8(ascii: "f"): return "false"
+    case UInt8(ascii: "n"): return "null"
+    default:
+      hidden?.withLock { _ = $0.scalars.insert(String(decoding: value, as: UTF8.self)) }
+      return "0"
     }
   }
 
