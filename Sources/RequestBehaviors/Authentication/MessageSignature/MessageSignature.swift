@@ -159,7 +159,8 @@ extension HeaderFields {
   /// Adds a member to a dictionary field (RFC 9651 §3.2), and replaces one of the same label.
   fileprivate mutating func addMember(_ name: String, _ member: String) {
     let label = member.prefix { $0 != "=" } + "="
-    let others = values(for: name).filter { !$0.hasPrefix(label) }
-    self[name] = (others + [member]).joined(separator: ", ")
+    // A line may hold several members, as those that were added here do.
+    let others = values(for: name).flatMap { FieldList.members(of: $0) }.filter { !$0.hasPrefix(label) }
+    self[name] = (others + [member[...]]).joined(separator: ", ")
   }
 }

@@ -56,6 +56,26 @@ import Testing
         """)
   }
 
+  @Test(arguments: [("sig1", ["sig2", "sig1"]), ("sig2", ["sig1", "sig2"]), ("sig3", ["sig1", "sig2", "sig3"])])
+  func `a signature replaces the one of its label, and keeps those beside it`(
+    label: String, expected: [String]
+  ) async throws {
+    var request = request
+    request.headers["Signature-Input"] = #"sig1=("@method");keyid="a, sig2=", sig2=("@path" "date");keyid="b""#
+    request.headers["Signature"] = "sig1=:b25l:, sig2=:dHdv:"
+    var signature = signature(["@method"])
+    signature.label = label
+    let signed = try await signature.signed(request, created: created)
+    func labels(_ name: String) -> [String]? {
+      signed.headers[name]?.matches(of: /(?:^|, )(sig\d)=[(:]/).map { String($0.1) }
+    }
+    #expect(labels("Signature-Input") == expected)
+    #expect(labels("Signature") == expected)
+    #expect(signed.headers["Signature"]?.contains("sig1=:b25l:") == (label != "sig1"))
+    #expect(signed.headers["Signature-Input"]?.contains(#"keyid="a, sig2=""#) == (label != "sig1"))
+    #expect(signed.headers["Signature"]?.contains("sig2=:dHdv:") == (label != "sig2"))
+  }
+
   /// The parts of a request as section 2.2 derives them.
   @Test(arguments: [
     ("@method", "https://www.example.com/path?param=value", "GET"),
