@@ -129,8 +129,8 @@ private struct Nested<Value: Decodable>: Decodable {
 
   private static func decode(_ path: ArraySlice<PathKey>, from decoder: any Decoder) throws -> Value {
     guard let key = path.first else { return try Value(from: decoder) }
-    if let index = key.intValue, var elements = try? decoder.unkeyedContainer() {
-      for _ in 0..<max(0, index) { _ = try elements.superDecoder() }
+    if let index = key.intValue, index >= 0, var elements = try? decoder.unkeyedContainer() {
+      for _ in 0..<index { _ = try elements.superDecoder() }
       // By the container, because only that follows the decoder's strategies, such as base64 for data.
       if path.count == 1 { return try elements.decode(Value.self) }
       return try decode(path.dropFirst(), from: try elements.superDecoder())

@@ -162,6 +162,21 @@ import Testing
     await #expect(throws: NetworkError.self) { let _: User? = try await client(404).send(.get("x")) }
   }
 
+  @Test(arguments: ["items.-1", "items.-1.name", "items.2"])
+  func `a path to an element that cannot be there fails`(path: String) async throws {
+    let client = client(200, #"{"items":[{"name":"a"},{"name":"b"}]}"#)
+    let request: Request<User> = .get("x").decoding(at: path)
+    let error = await #expect(throws: NetworkError.self) { try await client.send(request) }
+    #expect(error?.code == .decodingFailed)
+    let text: Request<String> = .get("x").decoding(at: path)
+    await #expect(throws: NetworkError.self) { try await client.send(text) }
+  }
+
+  @Test func `a path leads to a member whose name is a negative number`() async throws {
+    let user: User = try await client(200, #"{"-1":{"name":"a"}}"#).send(.get("x").decoding(at: "-1"))
+    #expect(user == User(name: "a"))
+  }
+
   @Test func `a value can be decoded from a place inside the body`() async throws {
     let body = #"{"data":{"items":[{"name":"a"},{"name":"b"}],"total":2}}"#
     let users: [User] = try await client(200, body).send(.get("x").decoding(at: "data.items"))
