@@ -54,9 +54,10 @@ struct OAuth1RefusalSteps: Sendable {
       let rest = octets[start...].lazy.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }
       guard marks.contains(where: { rest.starts(with: $0) }) else { continue }
       let method = octets[..<start].reversed().prefix { (0x41...0x5a).contains($0) }
+      // Before the rest of the text is read, because a text may have thousands of marks without a method.
+      guard !method.isEmpty else { continue }
       let end = octets[start...].firstIndex { !isPart($0) && $0 != UInt8(ascii: "&") } ?? octets.endIndex
       let found = String(decoding: octets[(start - method.count)..<end], as: UTF8.self)
-      guard !method.isEmpty else { continue }
       // What follows a third & is not of the base string.
       return found.split(separator: "&", omittingEmptySubsequences: false).prefix(3).joined(separator: "&")
     }

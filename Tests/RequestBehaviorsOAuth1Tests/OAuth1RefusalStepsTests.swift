@@ -88,6 +88,12 @@ import Testing
     #expect(!found.contains { $0.contains("The service shows") })
   }
 
+  @Test func `a base string is found behind many marks without a method`() async throws {
+    let marks = String(repeating: "&http%3a", count: 30_000)
+    let found = try await explanation(challenge: { _ in #"OAuth realm="x", text="\#(marks)"# }, body: { $0.baseString })
+    #expect(found.findings.contains { $0.contains("base strings agree") })
+  }
+
   @Test func `secrets that the service shows are not repeated`() async throws {
     let request = Request<Void>.get("p", query: ["password": "canary-1"])
     let found = try await explanation(request) { $0.baseString.replacingOccurrences(of: "canary-1", with: "canary-2") }
