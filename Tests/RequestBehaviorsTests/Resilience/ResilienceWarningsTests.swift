@@ -57,6 +57,19 @@ import Testing
     #expect(try warnings(.deadline(.seconds(10)), options: options { $0.idleTimeout = nil }) == [])
   }
 
+  @Test(arguments: [95, 1.5, -0.5, .nan])
+  func `a percentile that is not from 0 to 1 is warned of`(share: Double) throws {
+    let hedging = HedgingBehavior(HedgingPolicy(delay: .percentile(share)))
+    let expected =
+      "HedgingBehavior's percentile is \(share), but it must be from 0 to 1; write 0.95 for 95 of 100 requests"
+    #expect(try warnings(hedging) == [expected])
+    let request = Request<Void>.get("x").with(\.hedging, HedgingPolicy(delay: .percentile(share)))
+    #expect(try warnings(.hedging(), request: request) == [expected])
+    for share in [0, 0.5, 1] {
+      #expect(try warnings(HedgingBehavior(HedgingPolicy(delay: .percentile(share)))) == [])
+    }
+  }
+
   @Test func `a limit over all hosts that is further out than one for each is warned of`() throws {
     let all: ConcurrencyLimitBehavior = .concurrencyLimit(32, name: "all hosts", key: LimitKey.forAllRequests)
     #expect(

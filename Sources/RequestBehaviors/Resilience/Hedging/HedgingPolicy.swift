@@ -4,8 +4,11 @@ public struct HedgingPolicy: Sendable, Hashable {
   public enum Delay: Sendable, Hashable {
     /// Always this long.
     case fixed(Duration)
-    /// The time within which this share, such as 0.95, of the latest requests to the origin ended. With fewer than 20
-    /// requests there is no hedge.
+    /// The time within which this share of the latest requests to the origin ended. With fewer than 20 requests there
+    /// is no hedge.
+    ///
+    /// The share is from 0 to 1, such as 0.95, and not 95 as for ``DurationHistogram/percentile(_:)``. With a higher
+    /// share the second request waits for as long as the slowest one took; ``Pipeline/warnings`` names it.
     case percentile(Double)
   }
 

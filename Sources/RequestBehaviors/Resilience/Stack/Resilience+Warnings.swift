@@ -63,7 +63,7 @@ extension CircuitBreakerBehavior {
 }
 
 extension HedgingBehavior {
-  /// Warns of a second send for which there is no time, no permit or no budget.
+  /// Warns of a second send for which there is no time, no permit or no budget, and of a percentile out of range.
   public func warnings(in pipeline: Pipeline) -> [String] {
     guard let policy = pipeline.options.explicit(HedgingOption.self) ?? policy else { return [] }
     var warnings: [String] = []
@@ -75,6 +75,11 @@ extension HedgingBehavior {
           "HedgingBehavior sends a second time after \(delay.inWords), when \(name) of \(limit.inWords) has passed; "
             + "make its delay shorter")
       }
+    }
+    // NaN is not within the range either.
+    if case .percentile(let share) = policy.delay, !(0...1).contains(share) {
+      warnings.append(
+        "HedgingBehavior's percentile is \(share), but it must be from 0 to 1; write 0.95 for 95 of 100 requests")
     }
     let permits = pipeline.entries.compactMap { ($0.behavior as? ConcurrencyLimitBehavior)?.limiter.limit }
     if let lowest = permits.min(), lowest < 2 {
