@@ -70,6 +70,19 @@ import Testing
     }
   }
 
+  @Test(arguments: [0, -5, 1e-9, -.infinity, .nan])
+  func `a rate that counts as one request per day is warned of`(rate: Double) throws {
+    let expected =
+      "RateLimitBehavior's rate of \(rate) counts as one request per day; raise it, or hold requests by a gate"
+    #expect(try warnings(.rateLimit(rate)) == [expected])
+    for rate in [1.0 / 86_400, 10, .infinity] { #expect(try warnings(.rateLimit(rate)) == []) }
+  }
+
+  @Test(arguments: [0, -3]) func `a burst that counts as 1 is warned of`(burst: Int) throws {
+    let expected = "RateLimitBehavior's burst of \(burst) counts as 1; raise it, or hold requests by a gate"
+    #expect(try warnings(.rateLimit(10, burst: burst)) == [expected])
+  }
+
   @Test func `a limit over all hosts that is further out than one for each is warned of`() throws {
     let all: ConcurrencyLimitBehavior = .concurrencyLimit(32, name: "all hosts", key: LimitKey.forAllRequests)
     #expect(

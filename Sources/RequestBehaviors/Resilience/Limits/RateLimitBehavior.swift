@@ -125,7 +125,8 @@ extension RequestBehavior where Self == RateLimitBehavior {
   /// Limits the rate of requests to each origin; see ``RateLimitBehavior``.
   ///
   /// - Parameters:
-  ///   - rate: The number of requests per second; at least one per day. An infinite rate is no limit.
+  ///   - rate: The number of requests per second; one per day if it is lower, which ``Pipeline/warnings`` names. An
+  ///     infinite rate is no limit.
   ///   - burst: The number of requests that may go at once after a pause; at least one, which is the default.
   ///   - queueLimit: The number of requests that may wait for each key; by default any number.
   ///   - refusals: The responses that refuse a request. A refusal with a delay pauses all requests to its origin.

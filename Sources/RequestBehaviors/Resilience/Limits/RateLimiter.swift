@@ -31,7 +31,8 @@ public final class RateLimiter: Sendable {
   /// Creates a limiter.
   ///
   /// - Parameters:
-  ///   - rate: The number of requests of a key per second; at least one per day. An infinite rate is no limit.
+  ///   - rate: The number of requests of a key per second. A rate below one per day, such as 0, counts as that, and
+  ///     ``Pipeline/warnings`` names it; ``GateBehavior`` holds all requests. An infinite rate is no limit.
   ///   - burst: The number of requests that may go at once after a pause; at least one.
   ///   - queueLimit: The number of requests that may wait for each key; by default any number.
   ///   - longestPause: The longest pause. A longer one that the server asks for is cut short.

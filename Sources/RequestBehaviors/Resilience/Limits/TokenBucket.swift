@@ -17,6 +17,9 @@ public struct TokenBucket: Sendable, Hashable {
   private var fullAt: Duration?
   private var pausedUntil: Duration?
 
+  /// The lowest rate: one permit per day.
+  static let lowestRate = 1.0 / 86_400
+
   /// Creates a full bucket.
   ///
   /// - Parameters:
@@ -24,7 +27,7 @@ public struct TokenBucket: Sendable, Hashable {
   ///     no limit.
   ///   - burst: The number of permits that it holds; at least one.
   public init(rate: Double, burst: Int) {
-    self.rate = rate.isNaN ? 1 / 86_400 : max(rate, 1 / 86_400)
+    self.rate = rate.isNaN ? TokenBucket.lowestRate : max(rate, TokenBucket.lowestRate)
     self.burst = Double(max(burst, 1))
     interval = Duration(flooring: 1 / self.rate)
     fillTime = TokenBucket.time(for: max(burst, 1), interval)

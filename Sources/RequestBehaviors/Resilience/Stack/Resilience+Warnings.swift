@@ -96,12 +96,24 @@ extension HedgingBehavior {
 }
 
 extension RateLimitBehavior {
-  /// Warns of a rate at which the next permit comes only after the deadline.
+  /// Warns of a rate and a burst that are raised to the lowest ones, and of a rate at which the next permit comes only
+  /// after the deadline.
   public func warnings(in pipeline: Pipeline) -> [String] {
+    var warnings: [String] = []
+    // The comparison is false for NaN, too.
+    if !(limiter.rate >= TokenBucket.lowestRate) {
+      warnings.append(
+        "RateLimitBehavior's rate of \(limiter.rate) counts as one request per day; raise it, or hold requests by "
+          + "a gate")
+    }
+    if limiter.burst < 1 {
+      warnings.append(
+        "RateLimitBehavior's burst of \(limiter.burst) counts as 1; raise it, or hold requests by a gate")
+    }
     var bucket = TokenBucket(rate: limiter.rate, burst: 1)
     let interval = bucket.take(at: .zero) ? bucket.delay(for: 1, at: .zero) : .zero
-    guard let deadline = pipeline.deadline, deadline > .zero, interval >= deadline else { return [] }
-    return [
+    guard let deadline = pipeline.deadline, deadline > .zero, interval >= deadline else { return warnings }
+    return warnings + [
       "RateLimitBehavior has a permit every \(interval.inWords), so a request that waits for one is refused at the "
         + "deadline of \(deadline.inWords); raise the rate or the deadline"
     ]
