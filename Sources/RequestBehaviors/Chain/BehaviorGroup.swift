@@ -8,7 +8,8 @@
 /// }
 /// ```
 ///
-/// Each member is listed at its own place in the order. The group itself has no hooks.
+/// Each member is listed at its own place in the order. The group itself has no hooks. ``RequestBehavior/ordered(_:)``
+/// puts all members of a group in one place, which ``Pipeline/warnings`` names if they have several.
 public struct BehaviorGroup: RequestBehavior {
   struct Member: Sendable {
     let behavior: any RequestBehavior
@@ -42,6 +43,8 @@ public struct BehaviorGroup: RequestBehavior {
 
 extension RequestBehavior {
   /// Returns the behavior with another place in the list.
+  ///
+  /// A group gets one place for all of its members. To move one of several, list the members without the group.
   ///
   /// - Parameter order: The place; see ``BehaviorOrder/outside(_:)`` and ``BehaviorOrder/inside(_:)``.
   /// - Returns: A group of this behavior alone.

@@ -13,7 +13,9 @@ extension Pipeline {
   /// Behaviors that ``RequestBehavior/ordered(_:)`` put on the wrong side of each other are named too
   /// (<doc:TheStandardOrder>).
   public var warnings: [String] {
-    let all = entries.flatMap { $0.behavior.warnings(in: self) } + misplacements + contests + options.warnings(in: self)
+    let all =
+      entries.flatMap { $0.behavior.warnings(in: self) } + movedGroups + misplacements + contests
+      + options.warnings(in: self)
     // Two behaviors of a type give the same warnings.
     var known: Set<String> = []
     return all.filter { known.insert($0).inserted }
@@ -46,6 +48,17 @@ extension Pipeline {
 }
 
 extension Pipeline {
+  /// A warning for each group that was put in one place, although its members have several.
+  private var movedGroups: [String] {
+    let moved = entries.filter(\.isMovedWithGroup)
+    return moved.map { first in
+      let members = moved.filter { ($0.group, $0.order) == (first.group, first.order) }.map(\.name)
+      return "ordered(_:) puts all members of \(first.group.isEmpty ? "a group" : first.group) at the place "
+        + "\(first.order): \(members.joined(separator: ", ")); list each of them without the group, and use ordered(_:) "
+        + "for those that are to be elsewhere"
+    }
+  }
+
   /// A warning for each credential that another one of the same field replaces, further in and for the same origins.
   private var contests: [String] {
     let wanted = entries.filter { entry in

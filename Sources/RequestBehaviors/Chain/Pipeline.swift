@@ -31,12 +31,14 @@ public struct Pipeline: Sendable {
     public let credential: (any CredentialBehavior)?
     /// Whether the behavior proves the credential of another one.
     let isProof: Bool
+    /// Whether ``RequestBehavior/ordered(_:)`` put it in one place with members of its group that have other places.
+    let isMovedWithGroup: Bool
     /// The name of the group that lists the behavior; empty without a group.
     let group: String
 
     init(
       _ behavior: any RequestBehavior, order: BehaviorOrder, source: Source, runsHooksOnly: Bool = false,
-      group: String = ""
+      isMovedWithGroup: Bool = false, group: String = ""
     ) {
       self.behavior = behavior
       self.order = order
@@ -44,6 +46,7 @@ public struct Pipeline: Sendable {
       self.runsHooksOnly = runsHooksOnly
       self.credential = behavior as? any CredentialBehavior
       self.isProof = behavior is any CredentialProof
+      self.isMovedWithGroup = isMovedWithGroup
       self.group = group
     }
 
@@ -90,18 +93,23 @@ public struct Pipeline: Sendable {
 
   static func flatten(
     _ behaviors: [any RequestBehavior], source: Source, order: BehaviorOrder? = nil, hooksOnly: Bool = false,
-    in name: String = ""
+    movedWithGroup: Bool = false, in name: String = ""
   ) -> [Entry] {
     behaviors.flatMap { behavior -> [Entry] in
       guard let group = behavior as? BehaviorGroup else {
         return [
-          Entry(behavior, order: order ?? behavior.order, source: source, runsHooksOnly: hooksOnly, group: name)
+          Entry(
+            behavior, order: order ?? behavior.order, source: source, runsHooksOnly: hooksOnly,
+            isMovedWithGroup: movedWithGroup, group: name)
         ]
       }
+      // A group of one place may be anywhere else as a whole.
+      let isMoved = movedWithGroup || (order != nil && Set(flatten([group], source: source).map(\.order)).count > 1)
       return group.members.flatMap { member in
         flatten(
           [member.behavior], source: source, order: order ?? member.order,
-          hooksOnly: hooksOnly || member.runsHooksOnly, in: group.name.isEmpty ? name : group.name)
+          hooksOnly: hooksOnly || member.runsHooksOnly, movedWithGroup: isMoved,
+          in: group.name.isEmpty ? name : group.name)
       }
     }
   }

@@ -138,6 +138,29 @@ import Testing
     #expect(warnings.first?.hasPrefix("RetryBehavior is further out than GateBehavior \"inner\"") == true)
   }
 
+  @Test func `a group that is put elsewhere as a whole is warned of if its members have several places`() throws {
+    let stack: any RequestBehavior = .resilience()
+    let expected = """
+      ordered(_:) puts all members of .resilience() at the place retry: DeadlineBehavior, CoalescingBehavior, \
+      RetryBehavior, CircuitBreakerBehavior; list each of them without the group, and use ordered(_:) for those that \
+      are to be elsewhere
+      """
+    #expect(try warnings([stack.ordered(.retry)]) == [expected])
+    // One that has no name, also within another group, and with a member that has a place of its own.
+    let inner = BehaviorGroup(.headers(["X-A": "1"]), .headers(["X-B": "1"]).ordered(.inside(.request)))
+    let group = BehaviorGroup(BehaviorGroup(inner).ordered(.last))
+    #expect(
+      try warnings([group]) == [
+        """
+        ordered(_:) puts all members of a group at the place last: HeadersBehavior "x-a", HeadersBehavior "x-b"; list \
+        each of them without the group, and use ordered(_:) for those that are to be elsewhere
+        """
+      ])
+    // Members of one place have one place afterwards, too.
+    #expect(try warnings([BehaviorGroup(.headers(["X-A": "1"]), .headers(["X-B": "1"])).ordered(.last)]) == [])
+    #expect(try warnings([BehaviorGroup(stack)]) == [])
+  }
+
   @Test func `a group that is put elsewhere is looked at member by member`() throws {
     let group = BehaviorGroup([RetryBehavior()]).ordered(.first)
     #expect(try warnings([group, .deadline(.seconds(60))]).count == 1)
