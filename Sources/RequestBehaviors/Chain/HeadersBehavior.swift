@@ -9,7 +9,7 @@ public import Foundation
 ///     .headers(["X-Client": "shop-ios"]),
 ///     .acceptLanguage(["da", "en"]),
 ///     .headers("clock") { request in
-///       ["X-Sent-At": "\(request.call.startedAt)"]
+///       ["X-Sent-At": request.call.clock.date().formatted(.iso8601)]
 ///     },
 ///   ])
 /// ```
