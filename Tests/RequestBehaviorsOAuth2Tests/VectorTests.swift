@@ -22,12 +22,12 @@ import Testing
 
   @Test func `id and secret are those of RFC 6749 §2.3.1`() {
     #expect(
-      ClientAuthentication.basic("s6BhdRkqt3", "7Fjfp0ZBr1KtDRbnfVdmIw")
+      TokenEndpoint.basic("s6BhdRkqt3", "7Fjfp0ZBr1KtDRbnfVdmIw")
         == "Basic czZCaGRSa3F0Mzo3RmpmcDBaQnIxS3REUmJuZlZkbUl3")
   }
 
   @Test func `id and secret are form-encoded before they are joined`() {
-    #expect(ClientAuthentication.basic("a:b", "1+1=2") == "Basic " + Data("a%3Ab:1%2B1%3D2".utf8).base64EncodedString())
+    #expect(TokenEndpoint.basic("a:b", "1+1=2") == "Basic " + Data("a%3Ab:1%2B1%3D2".utf8).base64EncodedString())
   }
 
   @Test func `the hash of the token is that of RFC 9449 §7`() {

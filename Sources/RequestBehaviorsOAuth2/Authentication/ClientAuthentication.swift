@@ -67,7 +67,7 @@ public struct ClientAuthentication: Sendable {
     _ origins: OriginScope, at date: Date
   ) async throws {
     if case .basic(let secret) = kind {
-      headers.set("Authorization", ClientAuthentication.basic(clientID, secret), sensitive: origins)
+      headers.set("Authorization", TokenEndpoint.basic(clientID, secret), sensitive: origins)
       return
     }
     if !fields.items.contains(where: { $0.name == "client_id" }) { fields.append("client_id", clientID) }
@@ -82,12 +82,6 @@ public struct ClientAuthentication: Sendable {
       fields.append("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
       fields.append("client_assertion", try await key.token(of: try claims.signingInput(for: key)))
     }
-  }
-
-  /// Both are form-encoded before they are joined (RFC 6749 §2.3.1), so that a colon in the id does no harm.
-  static func basic(_ clientID: String, _ secret: String) -> String {
-    let joined = "\(PercentEncoding.escape(clientID)):\(PercentEncoding.escape(secret))"
-    return "Basic " + Data(joined.utf8).base64EncodedString()
   }
 }
 

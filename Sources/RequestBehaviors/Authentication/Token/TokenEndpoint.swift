@@ -170,7 +170,7 @@ public struct TokenEndpoint: Sendable {
     if let parts {
       try await parts.authenticate(&fields, &headers, place.scope, clock.date())
     } else if let clientSecret, authentication == .basic {
-      headers.set("Authorization", basic(clientSecret), sensitive: place.scope)
+      headers.set("Authorization", TokenEndpoint.basic(clientID, clientSecret), sensitive: place.scope)
     } else {
       fields.append("client_id", clientID)
       if let clientSecret { fields.append("client_secret", clientSecret) }
@@ -194,8 +194,10 @@ public struct TokenEndpoint: Sendable {
     "code", "device_code", "refresh_token", "assertion", "client_assertion",
   ]
 
+  /// Returns the `Authorization` of a client.
+  ///
   /// Both are form-encoded before they are joined (RFC 6749 §2.3.1), so that a colon in the id does no harm.
-  private func basic(_ secret: String) -> String {
+  package static func basic(_ clientID: String, _ secret: String) -> String {
     let joined = "\(PercentEncoding.escape(clientID)):\(PercentEncoding.escape(secret))"
     return "Basic " + Data(joined.utf8).base64EncodedString()
   }
