@@ -76,9 +76,9 @@ public struct ClientAuthentication: Sendable {
     case .post(let secret): fields.append("client_secret", secret)
     case .assertion(let key, let audience):
       let key = try key()
-      let claims = ClientAssertion(
-        clientID: clientID, audience: audience ?? server.issuer ?? server.token.absoluteString, id: Nonce.make(),
-        date: date)
+      let claims = AssertionClaims(
+        issuer: clientID, subject: clientID, audience: audience ?? server.issuer ?? server.token.absoluteString,
+        id: Nonce.make(), date: date)
       fields.append("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
       fields.append("client_assertion", try await key.token(of: try claims.signingInput(for: key)))
     }

@@ -42,21 +42,6 @@ public struct JWTBearerGrant: TokenSource {
   /// The issuer, the subject and the endpoint.
   public var account: String? { "\(issuer) for \(subject), as \(endpoint.account)" }
 
-  private struct Header: Encodable {
-    let typ = "JWT"
-    let alg: String
-    let kid: String?
-  }
-
-  private struct Claims: Encodable {
-    let iss: String
-    let sub: String
-    let aud: String
-    let jti: String
-    let iat: Int
-    let exp: Int
-  }
-
   /// Returns a token for an assertion that is valid for 60 seconds.
   ///
   /// A refusal, even with the error `invalid_grant`, does not end the session.
@@ -74,13 +59,12 @@ public struct JWTBearerGrant: TokenSource {
 
   private func fields(at date: Date) async throws -> Query {
     let server = try endpoint.server
-    let now = Int(date.timeIntervalSince1970)
-    let claims = Claims(
-      iss: issuer, sub: subject, aud: audience ?? server.issuer ?? server.token.absoluteString, jti: Nonce.make(),
-      iat: now, exp: now + 60)
-    let input = try JSONWebToken.signingInput(Header(alg: key.algorithm, kid: key.keyID), claims)
+    let claims = AssertionClaims(
+      issuer: issuer, subject: subject, audience: audience ?? server.issuer ?? server.token.absoluteString,
+      id: Nonce.make(), date: date)
     return [
-      "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": try await key.token(of: input),
+      "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer",
+      "assertion": try await key.token(of: try claims.signingInput(for: key)),
       "scope": scopes.isEmpty ? nil : scopes.joined(separator: " "),
     ]
   }

@@ -1,8 +1,8 @@
 import Foundation
 import RequestBehaviors
 
-/// The claims by which a client authenticates (RFC 7523 §3).
-struct ClientAssertion: Encodable, Sendable {
+/// The claims by which a client authenticates, or asks for a token of a user or a service account (RFC 7523 §3).
+struct AssertionClaims: Encodable, Sendable {
   // The audience is one text, and not a list (CVE-2025-27370, CVE-2025-27371).
   let iss: String
   let sub: String
@@ -12,8 +12,8 @@ struct ClientAssertion: Encodable, Sendable {
   let exp: Int
 
   /// Creates the claims, which are valid for 60 seconds.
-  init(clientID: String, audience: String, id: String, date: Date) {
-    (iss, sub, aud, jti) = (clientID, clientID, audience, id)
+  init(issuer: String, subject: String, audience: String, id: String, date: Date) {
+    (iss, sub, aud, jti) = (issuer, subject, audience, id)
     iat = Int(date.timeIntervalSince1970)
     exp = iat + 60
   }
