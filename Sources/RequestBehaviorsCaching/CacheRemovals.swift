@@ -25,7 +25,10 @@ public struct CacheRemovals: Sendable {
   /// Creates a list without removals, for a store that is new.
   ///
   /// It begins at a random number, so that a mark of another store, or of one that was replaced, is out of range.
-  public init() { start = Int.random(in: 0..<1 << 40) }
+  public init() {
+    var source = RandomSource()
+    start = Int.random(in: 0..<1 << 40, using: &source)
+  }
 
   /// A mark of the removals so far.
   public var mark: CacheMark { CacheMark(start + removed.count) }

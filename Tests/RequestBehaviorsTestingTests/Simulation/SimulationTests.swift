@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
 import RequestBehaviorsTesting
 import TestSupport
 import Testing
@@ -34,6 +35,20 @@ struct SimulationTests {
   func `a seed gives the same run twice`(seed: UInt64) async throws {
     let first = try await summary(of: seed)
     #expect(try await summary(of: seed) == first)
+  }
+
+  @Test func `a seed decides the random numbers of a trace and of the marks of a cache`() async throws {
+    func drawn(_ seed: UInt64) async throws -> String {
+      let journal = Journal()
+      try await Simulation(seed: seed) { _ in
+        let root = TraceContext.root()
+        journal.text = "\(root.traceparent) \(root.child().traceparent) \(CacheRemovals().mark.number)"
+      }.run()
+      return journal.text
+    }
+    let first = try await drawn(1)
+    #expect(try await drawn(1) == first)
+    #expect(try await drawn(2) != first)
   }
 
   @Test func `different seeds give different runs`() async throws {

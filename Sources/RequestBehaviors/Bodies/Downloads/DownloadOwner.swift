@@ -20,5 +20,10 @@ struct DownloadOwner: Sendable {
   func owns(_ record: DownloadRecord) -> Bool { key(salt: record.salt) == record.key }
 
   /// Returns random bytes to make a key with.
-  static func makeSalt() -> Data { Data((0..<16).map { _ in UInt8.random(in: 0...255) }) }
+  ///
+  /// They are beside the key in the file, so a simulation may decide them.
+  static func makeSalt() -> Data {
+    var source = RandomSource()
+    return Data((0..<16).map { _ in UInt8.random(in: 0...255, using: &source) })
+  }
 }

@@ -99,7 +99,7 @@ public struct TraceContext: Sendable, Hashable {
   ///   - random: The source of the ids.
   /// - Returns: A context with random ids.
   public static func root(
-    isSampled: Bool = true, random: @Sendable () -> UInt64 = { .random(in: .min ... .max) }
+    isSampled: Bool = true, random: @Sendable () -> UInt64 = { TraceNumbers.next() }
   ) -> TraceContext {
     TraceContext(trace: (random(), random()), parent: random(), isSampled: isSampled)
   }
@@ -108,7 +108,7 @@ public struct TraceContext: Sendable, Hashable {
   ///
   /// - Parameter random: The source of the id.
   /// - Returns: A context whose parent id identifies the request.
-  public func child(random: @Sendable () -> UInt64 = { .random(in: .min ... .max) }) -> TraceContext {
+  public func child(random: @Sendable () -> UInt64 = { TraceNumbers.next() }) -> TraceContext {
     child(parent: random())
   }
 

@@ -2,10 +2,12 @@
 ///
 /// They come from the system 32 at a time, because a call of the system costs as much as the rest of a trace. They are
 /// no secrets: servers get them.
+@usableFromInline
 enum TraceNumbers {
   private static let drawn = Locked<[UInt64]>([])
 
   /// Returns a number that no other trace or span has.
+  @usableFromInline
   static func next() -> UInt64 {
     var source = RandomSource()
     // A simulation decides each number, and begins with none left over.
