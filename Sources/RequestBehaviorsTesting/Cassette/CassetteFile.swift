@@ -134,7 +134,7 @@ struct CassetteFile: Sendable {
     guard descriptor >= 0 else {
       throw CassetteError("the folder of \(name) cannot be locked: errno \(errno) for \(folder.path())")
     }
-    defer { close(descriptor) }
+    defer { FileLock.release(descriptor) }
     while flock(descriptor, LOCK_EX) != 0 {
       guard errno == EINTR else { throw CassetteError("the folder of \(name) cannot be locked: errno \(errno)") }
     }

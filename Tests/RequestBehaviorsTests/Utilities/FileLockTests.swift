@@ -18,6 +18,20 @@ import Testing
     #expect(FileLock.take(second) == .taken)
   }
 
+  @Test func `a released lock is free, although a process that is being started has a copy of the descriptor`() throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "FileLock-\(UUID().uuidString)")
+    try Data().write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let (first, second) = (open(file.path, O_RDWR), open(file.path, O_RDWR))
+    defer { close(second) }
+    #expect(FileLock.take(first) == .taken)
+    // The copy refers to the same open file, as one in another process does.
+    let copy = dup(first)
+    defer { close(copy) }
+    FileLock.release(first)
+    #expect(FileLock.take(second) == .taken)
+  }
+
   @Test(arguments: [
     (CocoaError.Code.fileWriteVolumeReadOnly, true), (.fileWriteOutOfSpace, true), (.fileWriteNoPermission, false),
   ])

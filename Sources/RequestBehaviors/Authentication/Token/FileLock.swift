@@ -59,8 +59,7 @@ public final class FileLock: Sendable {
   ///   ``NetworkError/Code-swift.struct/tokenStoreFailed`` if the file cannot be opened; any error of the work.
   public func withLock<Value>(_ work: () async throws -> Value) async throws -> Value {
     let file = try await acquire()
-    // Closing the file releases the lock.
-    defer { if let file { close(file) } }
+    defer { if let file { FileLock.release(file) } }
     return try await work()
   }
 
@@ -143,7 +142,7 @@ public final class FileLock: Sendable {
 extension FileLock {
   /// The result of an attempt to lock a file.
   package enum Outcome: Sendable {
-    /// The file is locked until the descriptor is closed.
+    /// The file is locked until it is released, or the process ends.
     case taken
     /// Another descriptor has the lock.
     case busy
@@ -153,8 +152,7 @@ extension FileLock {
 
   /// Locks an open file unless another descriptor has it locked; does not wait.
   ///
-  /// Closing the descriptor releases the lock, also when the process ends in any way. A second descriptor of the same
-  /// process does not share the lock.
+  /// The lock is released when the process ends in any way. A second descriptor of the same process does not share it.
   ///
   /// - Parameter descriptor: The open file.
   /// - Returns: Whether the file is locked now.
@@ -167,5 +165,13 @@ extension FileLock {
       }
     }
     return .taken
+  }
+
+  /// Releases the lock of an open file, and closes the file.
+  ///
+  /// Closing it alone is not enough: a process that is just being started has a copy of each descriptor for a moment.
+  package static func release(_ descriptor: Int32) {
+    _ = flock(descriptor, LOCK_UN)
+    close(descriptor)
   }
 }

@@ -79,7 +79,7 @@ struct OutboxLock: Sendable {
       throw SQLiteError(.cannotOpen, "the lock of the outbox cannot be opened: \(reason)", path: path)
     }
     switch FileLock.take(file) {
-    case .taken: return Held { close(file) }
+    case .taken: return Held { FileLock.release(file) }
     case .busy:
       close(file)
       return nil
