@@ -1,4 +1,6 @@
-/// The work that a ``TokenStore`` runs while it has the lock of its place; a function as a value.
+/// The work that a ``TokenStore`` runs while it has the lock of its place.
+///
+/// It is called as a function is.
 ///
 /// ```swift
 /// func withRefreshLock(_ work: RefreshWork) async throws {
@@ -10,9 +12,9 @@ public struct RefreshWork: Sendable {
   // module without it writes would not be a witness of one with it, and the default would run in its place.
   private let work: @Sendable () async -> Void
 
-  /// Creates the work of a function; the tests of a store do so.
+  /// Creates the work from a function, as the tests of a store need it.
   public init(_ work: @escaping @Sendable () async -> Void) { self.work = work }
 
-  /// Runs the work, which may be done once.
+  /// Runs the work; a store calls it once.
   public func callAsFunction() async { await work() }
 }

@@ -9,7 +9,7 @@ package final class DownloadDestinations: Sendable {
   nonisolated(unsafe) private var paths: Set<String> = []
   // Protected by `lock`: the unfinished files to remove when a destination becomes free, by its first path.
   nonisolated(unsafe) private var unwanted: [String: [DownloadRecord]] = [:]
-  // Protected by `lock`: the paths at which a removal of an unfinished file is, and the downloads that wait for it.
+  // Protected by `lock`: the paths at which an unfinished file is being removed, and the downloads that wait for that.
   nonisolated(unsafe) private var removing: Set<String> = []
   nonisolated(unsafe) private var waiters: [Waiter<Void>] = []
 
@@ -27,7 +27,7 @@ package final class DownloadDestinations: Sendable {
     lock.withLock {
       let taken = paths.intersection(wanted)
       guard taken.isEmpty else {
-        // A removal waits for none, because the one that is there is told what to remove as well.
+        // A removal does not wait: the holder of the place is told what else to remove (`discardLater`).
         guard !isRemoval, taken.isSubset(of: removing) else { return .download }
         let waiter = Waiter<Void>()
         waiters.append(waiter)
@@ -47,7 +47,7 @@ package final class DownloadDestinations: Sendable {
       defer { waiters = [] }
       return waiters
     }
-    // Those whose path is still taken wait again.
+    // A download whose path is still taken waits again.
     for waiter in released { waiter.settle(.success(())) }
   }
 

@@ -39,7 +39,7 @@ final class DownloadFile: Sendable {
       return file
     }
     while let obstacle = DownloadDestinations.shared.insert(file.places, forRemoval: isRemoval) {
-      // It is the library's own work and takes moments; the next user's download must not fail by it.
+      // The removal is the library's own work and is short. The next user's download must not fail because of it.
       guard case .removal(let end) = obstacle else { throw NetworkError.downloadInProgress(file.destination.path) }
       try await end.value()
     }
