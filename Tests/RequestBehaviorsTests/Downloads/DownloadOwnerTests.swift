@@ -5,7 +5,7 @@ import Testing
 
 @testable import RequestBehaviors
 
-/// A half file is gone on with by those whose it is, and by nobody else.
+/// An unfinished file is resumed for its owners only.
 @Suite(.limited) struct DownloadOwnerTests {
   private let server: DownloadFixture
 
@@ -261,8 +261,19 @@ import Testing
     }
     #expect(try await eventually { hasEnded.value || destinations.waiterCount > 0 })
     #expect(!hasEnded.value)
-    destinations.remove([place])
+    #expect(destinations.remove([place]))
     _ = try await download.value
     #expect(try server.names == ["file.bin"])
+  }
+
+  @Test func `a place stays taken until the file of a user who left meanwhile is removed`() {
+    let destinations = DownloadDestinations.shared
+    let place = server.destination.path
+    if let obstacle = destinations.insert([place], forRemoval: false) { Issue.record("\(obstacle) has the place") }
+    let record = DownloadRecord(key: "alice", salt: Data(), validator: "\"a\"", total: nil)
+    #expect(destinations.discardLater(record, at: [place]))
+    #expect(!destinations.remove([place]))
+    #expect(destinations.unwanted(at: [place]) == [record])
+    #expect(destinations.remove([place]))
   }
 }

@@ -109,6 +109,30 @@ import Testing
       }
     }
 
+    @Test func `a download frees its file, although a process that is being started has a copy of its descriptor`()
+      async throws
+    {
+      let copies = Box<[Int32]>([])
+      defer { for copy in copies.value { close(copy) } }
+      server.cuts.value = [300, 300]
+      _ = try? await server.client().download(.get("file"), to: server.destination)
+      let name = "\(server.folder.lastPathComponent)/file.bin.partial"
+      let copying = ClosureBehavior("copying", order: .last) { request, next in
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init)
+        // All are found before the first copy, which may get a number of the list that is free again.
+        let open = descriptors.filter {
+          let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+          return path?.hasSuffix(name) == true
+        }
+        copies.update { $0 += open.map { dup($0) } }
+        return try await next(request)
+      }
+      _ = try? await server.client([copying]).download(.get("file"), to: server.destination)
+      #expect(copies.value.count == 1)
+      try await server.client().download(.get("file"), to: server.destination)
+      #expect(server.ranges == ["all -", "bytes=300- \"a\"", "bytes=600- \"a\""])
+    }
+
     @Test func `downloads that wait for a limit have no file open`() async throws {
       let (gate, events, count) = (TestGate(), RecordedEvents(), 200)
       let held = ClosureBehavior("held", order: .last) { request, next in
@@ -129,7 +153,7 @@ import Testing
       #expect(try openCount == 0)
     }
 
-    @Test func `a beginning that is to be gone on with is locked before its request is sent`() async throws {
+    @Test func `an unfinished file is locked before the request that resumes it is sent`() async throws {
       server.cuts.value = [300]
       _ = try? await server.client().download(.get("file"), to: server.destination)
       let gate = TestGate()

@@ -125,7 +125,7 @@ public final class FileLock: Sendable {
     }
     // The file may have been removed meanwhile; another process would then lock a new file of the same name.
     guard isStillNamed(file, path) else {
-      close(file)
+      release(file)
       return .busy
     }
     return .locked(file)

@@ -56,7 +56,7 @@ enum TokenFile {
   static func guarding<Value>(_ path: String, _ work: () throws -> Value) throws -> Value {
     let folder = (path as NSString).deletingLastPathComponent
     let directory = open(folder, O_RDONLY | O_CLOEXEC)
-    defer { if directory >= 0 { close(directory) } }
+    defer { if directory >= 0 { FileLock.release(directory) } }
     // Some systems end an app that is suspended while it holds a file lock, so no lock is taken there.
     #if os(macOS) || !canImport(ObjectiveC)
       for _ in 0..<200 where directory >= 0 {

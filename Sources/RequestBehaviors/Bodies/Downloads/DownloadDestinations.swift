@@ -39,16 +39,22 @@ package final class DownloadDestinations: Sendable {
     }
   }
 
-  func remove(_ released: [String]) {
-    let released = lock.withLock {
+  /// Frees all paths, unless an unfinished file is to be removed there first.
+  ///
+  /// - Returns: Whether the paths are free; if not, ``unwanted(at:)`` returns what to remove.
+  func remove(_ released: [String]) -> Bool {
+    let released: [Waiter<Void>]? = lock.withLock {
+      guard released.first.flatMap({ unwanted[$0] }) == nil else { return nil }
       paths.subtract(released)
-      guard !removing.isDisjoint(with: released) else { return [Waiter<Void>]() }
+      guard !removing.isDisjoint(with: released) else { return [] }
       removing.subtract(released)
       defer { waiters = [] }
       return waiters
     }
+    guard let released else { return false }
     // A download whose path is still taken waits again.
     for waiter in released { waiter.settle(.success(())) }
+    return true
   }
 
   /// The number of downloads that wait for a removal.

@@ -90,22 +90,31 @@ final class DownloadFile: Sendable {
   /// Frees the destination for another download, and removes an unfinished file that cannot be resumed.
   func release() async {
     try? await run { [self] in
-      // While this download had the place, a user signed out whose unfinished file was there before.
-      for record in DownloadDestinations.shared.unwanted(at: places) { try? discardNow(ifOf: record) }
-      if let file {
-        // A file that this download did not write may belong to another program.
-        let length = (try? file.length()) ?? 0
-        let hasRecord = FileManager.default.fileExists(atPath: sidecar.path)
-        let hasLeft = call.withLock { $0?.owner.isPresent == false }
-        if isOurs, length == 0 || !hasRecord || hasLeft {
-          try? DownloadFile.remove(sidecar)
-          file.remove()
-        } else if file.isNew, length == 0 {
-          file.remove()
+      repeat {
+        // While this download had the place, a user signed out whose unfinished file was there before.
+        for record in DownloadDestinations.shared.unwanted(at: places) {
+          file = file ?? (try? PartialFile.open(partial)).flatMap(\.self)
+          try? discardNow(ifOf: record)
         }
-      }
-      file = nil
-      DownloadDestinations.shared.remove(places)
+        close()
+        // Another user may have signed out since.
+      } while !DownloadDestinations.shared.remove(places)
+    }
+  }
+
+  /// Closes the file, and removes it if it cannot be resumed.
+  private func close() {
+    guard let file else { return }
+    self.file = nil
+    // A file that this download did not write may belong to another program.
+    let length = (try? file.length()) ?? 0
+    let hasRecord = FileManager.default.fileExists(atPath: sidecar.path)
+    let hasLeft = call.withLock { $0?.owner.isPresent == false }
+    if isOurs, length == 0 || !hasRecord || hasLeft {
+      try? DownloadFile.remove(sidecar)
+      file.remove()
+    } else if file.isNew, length == 0 {
+      file.remove()
     }
   }
 

@@ -16,8 +16,7 @@ final class PartialFile {
     self.isNew = isNew
   }
 
-  // This frees the lock, too.
-  deinit { Foundation.close(descriptor) }
+  deinit { FileLock.release(descriptor) }
 
   /// Opens a file, or makes an empty one, and locks it.
   ///
