@@ -152,6 +152,32 @@ import Testing
     #expect(try await client.send(Request<NetworkResponse>.get("a")).source == .network)
   }
 
+  @Test func `removals at one time all succeed while another process has the file locked`() async throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteCacheStore(
+      path: folder.file(), capacity: 1 << 20, maximumBodySize: nil, clock: .system,
+      configuration: SQLiteConfiguration(busyTimeout: .zero))
+    let (other, held) = (try SQLiteStore(path: folder.file()), HeldWork())
+    let writing = Task { try await other.write { _ in held.hold() } }
+    await held.isHeld()
+    let failures = await withTaskGroup(of: (any Error)?.self) { group in
+      for user in 0..<100 {
+        group.addTask {
+          do {
+            try await store.removeAll(scope: "user \(user)")
+            return nil
+          } catch {
+            return error
+          }
+        }
+      }
+      return await group.reduce(into: []) { $0 += [$1].compactMap(\.self) }
+    }
+    held.letGo()
+    _ = try? await writing.value
+    #expect(failures.isEmpty)
+  }
+
   @Test func `a cache opens although another process puts a new file in its place meanwhile`() async throws {
     let folder = try TemporaryFolder()
     let (path, steps) = (folder.file(), Locked(0))

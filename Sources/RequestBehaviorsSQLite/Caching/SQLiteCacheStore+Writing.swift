@@ -183,15 +183,20 @@ extension SQLiteCacheStore {
     }
   }
 
-  /// Performs work on the file, and tries it again with an empty file if the file is damaged.
+  /// Performs work on the file, and tries it again with an empty file if the file is damaged, or a removal replaced it
+  /// meanwhile.
   private func withFile<Value>(_ work: (OpenCacheFile) async throws -> Value) async throws -> Value {
     var file = state.withLock { $0.current }
     // Another process has replaced the file: a write to the old one would be lost.
     if !file.isInPlace { file = try await reopen(file) }
-    do {
-      return try await work(file)
-    } catch let error where OpenCacheFile.isOfDamage(error) {
-      return try await work(try await replace(file))
+    while true {
+      do {
+        return try await work(file)
+      } catch let error where OpenCacheFile.isOfDamage(error) {
+        return try await work(try await replace(file))
+      } catch  where file.store.state.isClosed && !isClosed {
+        file = try await reopen(file)
+      }
     }
   }
 
