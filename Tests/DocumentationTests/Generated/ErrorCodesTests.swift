@@ -35,7 +35,7 @@ import Testing
     "invalidRequest": "the message names the value and the rule",
     "invalidTrust": "the message names the certificate or the pin",
     "invalidURL": "check the base URL and the path; write `RequestPath(encoded:)` for a path made at run time",
-    "lineTooLong": "raise the limit with `limit(_:)`, or read `bytes`",
+    "lineTooLong": "raise the limit with `limit(bytes:)`, or read `bytes`",
     "linkNotFollowed": "allow the origin with `allowing:` if the server means it",
     "notSignedIn": "show the sign-in, then call ``TokenSession/signIn(_:)``",
     "oauth1CallbackNotConfirmed": "ask the service for OAuth 1.0a",

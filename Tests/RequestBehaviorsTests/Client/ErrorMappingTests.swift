@@ -110,7 +110,7 @@ import Testing
 
   @Test func `errors of reading that arise after the body came are mapped`() async throws {
     let limits: [(NetworkResponse) async throws -> Void] = [
-      { _ = try await $0.lines.limit(3).all() }, { _ = try await $0.events.limit(3).all() },
+      { _ = try await $0.lines.limit(bytes: 3).all() }, { _ = try await $0.events.limit(bytes: 3).all() },
       { _ = try await $0.buffered(upTo: 3) }, { _ = try await $0.lines.decode(Number.self).all() },
       { _ = try $0.data }, { _ = try $0.text }, { _ = try $0.decode(Number.self) },
     ]

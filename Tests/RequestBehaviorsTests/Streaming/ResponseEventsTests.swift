@@ -53,7 +53,7 @@ import Testing
   @Test func `events that end with an error cancel the body, and there are no more`() async throws {
     let server = StreamFixture(.init("data: one\n\ndata: more than ten\n\ndata: two\n\n", isOpen: true))
     let response = try await server.client().stream(.post("chat"))
-    var events = response.events.limit(10).makeAsyncIterator()
+    var events = response.events.limit(bytes: 10).makeAsyncIterator()
     #expect(try await events.next()?.data == "one")
     let error = await #expect(throws: NetworkError.self) { _ = try await events.next() }
     #expect(error?.code == .lineTooLong)
@@ -102,7 +102,7 @@ import Testing
 
   @Test func `an event that is too long ends the events with an error`() async throws {
     let server = StreamFixture(.init("data: 1\n\ndata: 12345\n\n", isOpen: true))
-    let events = try await server.client().stream(.get("feed")).events.limit(10)
+    let events = try await server.client().stream(.get("feed")).events.limit(bytes: 10)
     let error = await #expect(throws: NetworkError.self) { try await events.all() }
     #expect(error?.code == .lineTooLong)
     #expect(server.cancellations.value == 1)

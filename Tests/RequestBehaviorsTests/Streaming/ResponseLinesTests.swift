@@ -48,7 +48,7 @@ import Testing
 
   @Test func `a line that is too long ends the lines with an error and cancels the stream`() async throws {
     let server = StreamFixture(.init("one\ntoolong", isOpen: true))
-    let lines = try await server.client().stream(.get("log")).lines.limit(6)
+    let lines = try await server.client().stream(.get("log")).lines.limit(bytes: 6)
     var read: [String] = []
     let error = await #expect(throws: NetworkError.self) {
       for try await line in lines { read.append(line) }
@@ -129,9 +129,9 @@ import Testing
   @Test func `lines of a response decode one by one, too`() async throws {
     let response = NetworkResponse(
       request: NetworkRequest(url: baseURL), statusCode: 200, body: .data(Data("{\"id\":1}\n{\"id\":2}".utf8)))
-    #expect(try await response.lines.decode(User.self).limit(8).all() == [User(id: 1), User(id: 2)])
+    #expect(try await response.lines.decode(User.self).limit(bytes: 8).all() == [User(id: 1), User(id: 2)])
     let error = await #expect(throws: NetworkError.self) {
-      try await response.lines.decode(User.self).limit(7).all()
+      try await response.lines.decode(User.self).limit(bytes: 7).all()
     }
     #expect(error?.code == .lineTooLong)
   }

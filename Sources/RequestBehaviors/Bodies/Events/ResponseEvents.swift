@@ -12,7 +12,7 @@ import Foundation
 /// ```
 ///
 /// An event that the end of the body cuts off is dropped, as the standard requires. An event that is longer than
-/// ``limit(_:)`` ends the events with ``NetworkError/Code-swift.struct/lineTooLong``.
+/// ``limit(bytes:)`` ends the events with ``NetworkError/Code-swift.struct/lineTooLong``.
 ///
 /// Ending the iteration early, for example by `break`, cancels a streamed body.
 /// ``NetworkClient/events(_:reconnecting:)`` connects again when a stream has ended.
@@ -54,7 +54,7 @@ public struct ResponseEvents: AsyncSequence, Sendable {
   ///
   /// - Parameter bytes: The maximum number of bytes of a line, and of the kept lines of one event; 1 MiB by default.
   /// - Returns: The events.
-  public func limit(_ bytes: Int) -> ResponseEvents { changed { $0.limit = bytes } }
+  public func limit(bytes: Int) -> ResponseEvents { changed { $0.limit = bytes } }
 
   /// Returns the values of events whose data are JSON; see ``JSONEvents``.
   public func decode<Value: Decodable>(_ type: Value.Type = Value.self) -> JSONEvents<Value> {

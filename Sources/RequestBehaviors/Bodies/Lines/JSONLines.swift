@@ -22,7 +22,7 @@ public struct JSONLines<Value: Decodable>: AsyncSequence, Sendable {
   ///
   /// - Parameter bytes: The maximum number of bytes of a line, without its line ending; 1 MiB by default.
   /// - Returns: The values.
-  public func limit(_ bytes: Int) -> JSONLines { JSONLines(source: source.limited(to: bytes)) }
+  public func limit(bytes: Int) -> JSONLines { JSONLines(source: source.limited(to: bytes)) }
 
   /// Creates the iterator.
   ///

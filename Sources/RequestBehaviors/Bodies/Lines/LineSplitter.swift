@@ -130,6 +130,7 @@ extension NetworkError {
   static func lineTooLong(_ what: String = "line", limit: Int) -> NetworkError {
     NetworkError(
       .lineTooLong,
-      "a \(what) of the body is longer than the limit of \(limit) bytes; raise it with limit(_:) if that is expected")
+      "a \(what) of the body is longer than the limit of \(limit) bytes; raise it with limit(bytes:) if that is expected"
+    )
   }
 }

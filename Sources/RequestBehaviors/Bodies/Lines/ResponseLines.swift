@@ -11,7 +11,7 @@ import Foundation
 ///
 /// A line ends with LF, CR LF or CR, which are not part of it. The last line may have no line ending. Each line is
 /// decoded as UTF-8, and invalid bytes are replaced by U+FFFD. A byte order mark at the beginning of the body is
-/// skipped. A line that is longer than ``limit(_:)`` ends the lines with
+/// skipped. A line that is longer than ``limit(bytes:)`` ends the lines with
 /// ``NetworkError/Code-swift.struct/lineTooLong``.
 ///
 /// Ending the iteration early, for example by `break`, cancels a streamed body.
@@ -25,7 +25,7 @@ public struct ResponseLines: AsyncSequence, Sendable {
   ///
   /// - Parameter bytes: The maximum number of bytes of a line, without its line ending; 1 MiB by default.
   /// - Returns: The lines.
-  public func limit(_ bytes: Int) -> ResponseLines { ResponseLines(source: source.limited(to: bytes)) }
+  public func limit(bytes: Int) -> ResponseLines { ResponseLines(source: source.limited(to: bytes)) }
 
   /// Returns the values of lines of which each is JSON; see ``JSONLines``.
   public func decode<Value: Decodable>(_ type: Value.Type = Value.self) -> JSONLines<Value> {
