@@ -86,6 +86,15 @@ import Testing
     #expect(try Data(contentsOf: other) == Data("notes".utf8))
   }
 
+  @Test func `a download that breaks off before its first byte leaves no file`() async throws {
+    server.cuts.value = [0]
+    let error = await #expect(throws: NetworkError.self) {
+      try await server.client().download(.get("file"), to: server.destination)
+    }
+    #expect(error?.code == .truncatedBody)
+    #expect(try server.names == [])
+  }
+
   @Test func `the place is free as soon as a download has ended, however it ended`() async throws {
     server.cuts.value = [300, nil]
     server.replies.value = [(404, [:], "no"), (304, [:], "")]
