@@ -49,9 +49,9 @@
     /// - Parameters:
     ///   - last: The number.
     ///   - ports: The ports of the connection; `nil` if libcurl read the number when it looked for a connection to use.
-    ///   - remotePort: The port of the server.
-    func noteLastStream(_ last: Int, of ports: Ports?, remotePort: Int) {
-      let found = ports.map { descriptors[$0] ?? [] } ?? self.ports.filter { $0.value.remote == remotePort }.map(\.key)
+    ///     It looks at those to other servers then, too, so the number is certain only if there is one connection.
+    func noteLastStream(_ last: Int, of ports: Ports?) {
+      let found = ports.map { descriptors[$0] ?? [] } ?? Array(self.ports.keys)
       if found.count == 1 { lastStreams[found[0]] = last }
     }
 

@@ -164,7 +164,7 @@
       let sockets = handle.share.sockets
       switch note {
       case .stream(let number): streamNumber = number
-      case .goAway(let last): sockets.noteLastStream(last, of: ports, remotePort: request.origin?.port ?? 0)
+      case .goAway(let last): sockets.noteLastStream(last, of: ports)
       case .refused: didRefuse()
       case .connectionDied:
         if let streamNumber, let ports, let last = sockets.lastStream(of: ports), streamNumber > last { didRefuse() }

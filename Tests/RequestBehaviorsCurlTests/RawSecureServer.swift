@@ -40,18 +40,24 @@
     }
 
     /// Waits for the head of a request.
-    func readHead() async -> String {
-      var head = ""
-      while !head.contains("\r\n\r\n") {
+    func readHead() async -> String { await read(until: "\r\n\r\n") }
+
+    /// Waits for a text that ends with a line.
+    func read(until end: String) async -> String {
+      var text = ""
+      while !text.contains(end) {
         let lines = await process.lines(1)
-        if lines.isEmpty { return head }
-        head += lines
+        if lines.isEmpty { return text }
+        text += lines
       }
-      return head
+      return text
     }
 
     /// Sends text, up to 16 KiB of it as one record of TLS.
-    func write(_ text: String) async { await process.write(Data(text.utf8)) }
+    func write(_ text: String) async { await write(Array(text.utf8)) }
+
+    /// Sends bytes.
+    func write(_ bytes: [UInt8]) async { await process.write(Data(bytes)) }
 
     /// Ends without telling so over TLS.
     func kill() async { _ = await process.kill(afterLines: 0) }
