@@ -141,7 +141,7 @@ extension UnsealingBehavior: RequestBehavior {
     NetworkClient(baseURL: server.baseURL, behaviors: [UnsealingBehavior()] + behaviors)
   }
 
-  @Test func `a body is opened in memory, as a stream, and from a cache that asks whether it is new`() async throws {
+  @Test func `a body is decrypted in memory, as a stream, and after a cache has validated it`() async throws {
     let server = try server { request, sealed in
       let response = request.headers["If-None-Match"] == nil ? sealed : .status(304).header("ETag", "\"a\"")
       return response.header("X-Seal", "1").header("Cache-Control", "no-cache")
@@ -156,7 +156,7 @@ extension UnsealingBehavior: RequestBehavior {
     #expect(server.requests.map { $0.headers["If-None-Match"] } == [nil, "\"a\"", "\"a\"", "\"a\""])
   }
 
-  @Test func `a download whose body breaks off begins anew`() async throws {
+  @Test func `a download whose body breaks off restarts`() async throws {
     let server = try server { request, sealed in sealed.part(for: request) }
     server.enqueue(
       LoopbackResponse.data(Seal.close(plain)).header("X-Seal", "1").header("ETag", "\"a\"")
@@ -210,7 +210,7 @@ extension UnsealingBehavior: RequestBehavior {
     await waitForSends(2)
   }
 
-  @Test func `another user gets no response of the one before`() async throws {
+  @Test func `another user does not get the response of the previous user`() async throws {
     try await session.signIn(AccessToken("alice"))
     try await client.send(.get("me"))
     try await session.signOut()

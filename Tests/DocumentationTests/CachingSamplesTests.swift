@@ -71,7 +71,7 @@ actor SealedCacheStore: CacheStore {
 
   init(file: URL, capacity: Int, cipher: Cipher) {
     (self.file, self.cipher) = (file, cipher)
-    // What cannot be opened any more is an empty cache.
+    // A file that can no longer be opened is an empty cache.
     let data = (try? cipher.open(Data(contentsOf: file))) ?? Data()
     let decoder = PropertyListDecoder()
     contents =
@@ -151,7 +151,10 @@ extension CachingSamplesTests {
     #expect(report.failures.isEmpty, "\(report)")
   }
 
-  @Test func `what an encrypted store keeps is there when it is opened again, and nobody can read it`() async throws {
+  @Test
+  func `an encrypted store keeps its responses when it is reopened, and its file does not show them in plain text`()
+    async throws
+  {
     let file = URL(filePath: path)
     let mock = answering("[]", headers: ["Cache-Control": "max-age=60"])
     func send() async throws -> ResponseSource {

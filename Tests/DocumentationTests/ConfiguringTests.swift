@@ -181,7 +181,7 @@ func endOnSignal(_ number: Int32, _ client: NetworkClient) async {
     #expect(message(for: error) == expected)
   }
 
-  @Test func `a token that could not be got is a matter of the connection or of the user`() {
+  @Test func `the message for a missing token names the connection or asks the user to sign in`() {
     let lost = NetworkError(.tokenUnavailable, "", underlyingError: NetworkError(.connectionLost, ""))
     #expect(message(for: lost) == "There is no connection. Try again.")
     #expect(message(for: NetworkError(.tokenUnavailable, "")) == "Sign in again.")

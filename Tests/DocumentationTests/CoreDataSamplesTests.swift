@@ -101,7 +101,7 @@
       #expect(try await count(in: container) == 2)
     }
 
-    @Test func `a save that fails fails the request, and nothing is kept`() async throws {
+    @Test func `a failed save fails the request, and nothing is kept`() async throws {
       let container = try makeContainer()
       mock.on(.get, "tags").respond(jsonText: #"[{"id":1,"name":"oil"},{"id":2}]"#)
       await #expect(throws: NetworkError.self) { try await client(container).send(.get("tags")) }

@@ -70,7 +70,7 @@
       _ = engine
     }
 
-    @Test func `proxies and limits of the documentation are those of a transport`() throws {
+    @Test func `a transport has the proxies and limits of the documentation`() throws {
       let proxyURL = URL(string: "http://proxy.example.com:3128")!
       let (user, password) = ("user", "secret")
       var settings = CurlTransport.Configuration()
@@ -83,7 +83,7 @@
       withExtendedLifetime(transport) {}
     }
 
-    @Test func `authorities, pins and identities are what a transport is given`() throws {
+    @Test func `a transport takes authorities, pins and identities`() throws {
       do {
         let authority = CurlSamplesTests.authority
         let trust = try TrustPolicy.anchors(
@@ -114,7 +114,7 @@
       }
     }
 
-    // An authority that signs nothing.
+    // An authority that has signed no certificate.
     private static let authority = """
       -----BEGIN CERTIFICATE-----
       MIIBfzCCASWgAwIBAgIUOl1VlAlsBmFP9EB9HDFMQJxQmTQwCgYIKoZIzj0EAwIw
@@ -129,7 +129,7 @@
       -----END CERTIFICATE-----
       """
 
-    @Test func `the settings of the documentation are those of a transport`() {
+    @Test func `a transport has the settings of the documentation`() {
       var settings = CurlTransport.Configuration()
       settings.httpVersion = .http2OverTLS
       settings.minimumTLSVersion = .tls13

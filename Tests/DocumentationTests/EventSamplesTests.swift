@@ -98,7 +98,7 @@ private struct Delta: Decodable { let text: String }
     #expect(journal.entries == ["a", "7"])
   }
 
-  @Test func `text in parts ends with the event that says so`() async throws {
+  @Test func `a text in parts ends at the event that marks its end`() async throws {
     let client = client("data: {\"text\":\"a\"}\n\ndata: [DONE]\n\ndata: x\n\n")
     let question = ["text": "?"]
     let response = try await client.stream(

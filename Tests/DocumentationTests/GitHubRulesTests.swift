@@ -48,7 +48,7 @@ import Testing
 
   private func store(_ issues: [Issue]) { journal.note(issues.map(\.title).joined(separator: ",")) }
 
-  @Test func `fields say who asks for which version`() async throws {
+  @Test func `the fields name the media type, the client and the token`() async throws {
     server.enqueue(.json("{}"))
     try await github.send(.get("zen"))
     let fields = try #require(server.requests.first).headers
@@ -70,7 +70,7 @@ import Testing
     #expect(journal.entries == ["a", "b"])
   }
 
-  @Test func `a refusal that says when to come back is repeated then`() async throws {
+  @Test func `a new attempt waits for the time that a refusal names`() async throws {
     let clock = ManualClock()
     let client = github.with { $0.clock = clock.requestClock }
     server.enqueue(LoopbackResponse.status(403).header("Retry-After", "30"), .json("{}"))
@@ -118,7 +118,7 @@ import Testing
     for try await page in client.pages(Request<[Issue]>.get("repos/\(owner)/\(name)/issues")) { store(page.value) }
   }
 
-  @Test func `two secondary limits with a time are survived`() async throws {
+  @Test func `a request succeeds after two secondary limits that name a time`() async throws {
     let refusal = secondaryLimit.header("Retry-After", "1")
     enqueueTwoPages(refusedBy: refusal, refusal)
     try await readPages(over: github)

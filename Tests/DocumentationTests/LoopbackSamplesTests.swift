@@ -5,7 +5,7 @@ import Testing
 
 /// The samples of the loopback server's documentation.
 @Suite(.limited) struct LoopbackSamplesTests {
-  @Test func `the queue comes before the handler, and the test waits for what arrives`() async throws {
+  @Test func `the queue comes before the handler, and the test waits for the requests`() async throws {
     let server = try LoopbackServer { request in
       guard request.path == "/users/1" else { return .status(404) }
       return .json(#"{"id": 1, "name": "Ada"}"#)

@@ -52,7 +52,7 @@ import Testing
     #expect(options != OAuth1Options())
   }
 
-  @Test func `an app signs for itself`() async throws {
+  @Test func `an app signs without a token`() async throws {
     mock.on().respond(200)
     let session = OAuth1Session(
       consumer: consumer, credentials: OAuth1Credentials.none)
@@ -169,7 +169,7 @@ import Testing
         """))
   }
 
-  @Test func `a request has a protocol parameter of its own`() async throws {
+  @Test func `a request has an additional protocol parameter`() async throws {
     mock.on().respond(text: "ok")
     let handle = "h"
     let session = OAuth1Session(consumer: consumer, credentials: OAuth1Credentials.none)

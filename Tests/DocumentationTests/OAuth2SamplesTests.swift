@@ -97,7 +97,7 @@ private struct Vault: Sendable {
     #expect(!id.accepts(grant.token))
   }
 
-  @Test func `an app may be ended between the steps`() async throws {
+  @Test func `an app may end between the steps of a sign-in`() async throws {
     let id = mock.oauth2(members: ["team": "7"])
     let flow = OAuth2Flow(
       session: session, endpoint: endpoint,
@@ -172,7 +172,7 @@ private struct Vault: Sendable {
     #expect(try mock.sent[0].form.items.count == 5)
   }
 
-  @Test func `the app asks whose account it is, or knows it`() async throws {
+  @Test func `the app asks for the name of the account, or knows it`() async throws {
     let browser = Browser(id: mock.oauth2())
     mock.on(.get, "me").respond(200, jsonText: #"{"userID":"anna"}"#)
     let session = session
@@ -265,7 +265,7 @@ private struct Vault: Sendable {
     }
   }
 
-  @Test func `the mock has a server`() async throws {
+  @Test func `the server of the mock signs a user in`() async throws {
     let flow = OAuth2Flow(
       session: session, endpoint: endpoint,
       redirectURI: URL(string: "com.example.shop:/signed-in")!, over: client)
@@ -276,7 +276,7 @@ private struct Vault: Sendable {
     #expect(id.accepts(grant.token))
   }
 
-  @Test func `the server of the mock is behind a real connection too`() async throws {
+  @Test func `the server of the mock also works over a real connection`() async throws {
     let client = NetworkClient(baseURL: baseURL)
     let id = MockOAuth2Server()
     let service = try LoopbackServer { request in

@@ -157,7 +157,7 @@ private struct Alarms: Sendable {
         == #"{"user":"me", <24 bytes that are not JSON>"#)
   }
 
-  @Test func `secrets: a marked field and a redactor of one's own`() async throws {
+  @Test func `secrets: a marked field and a custom redactor`() async throws {
     var redactor = Redactor.standard
     redactor.allowedHeaders.insert("X-Shop-Region")
     redactor.allowedQueryNames.insert("category")

@@ -197,7 +197,7 @@ final class ErrandList: Sendable {
     }
   }
 
-  @Test func `what is done offline is seen at once and arrives when the network is back`() async throws {
+  @Test func `an offline change is visible at once and is delivered when the network is back`() async throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let (server, (updates, reports)) = (Server(), AsyncStream.makeStream(of: Bool.self))
@@ -278,7 +278,7 @@ final class ErrandList: Sendable {
     await list.outbox.stop()
   }
 
-  @Test func `a user's work waits for the user`() async throws {
+  @Test func `the entries of a user wait for the user`() async throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
@@ -299,7 +299,7 @@ final class ErrandList: Sendable {
     #expect(server.paths.isEmpty)
   }
 
-  @Test func `a user's work is removed at the sign-out`() async throws {
+  @Test func `the entries of a user are removed at the sign-out`() async throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })

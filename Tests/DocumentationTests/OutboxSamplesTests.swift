@@ -218,7 +218,7 @@ struct UploadPhoto: OutboxOperation {
     #expect(try await outbox.deadLetters().isEmpty)
   }
 
-  @Test func `what waits is delivered before a sign-out`() async throws {
+  @Test func `waiting entries are delivered before a sign-out`() async throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
     try await session.signIn(AccessToken("token"), as: "ada")

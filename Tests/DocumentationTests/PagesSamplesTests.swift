@@ -49,7 +49,7 @@ import Testing
     #expect(names == ["1", "2"])
   }
 
-  @Test func `pages follow a rule of one's own`() async throws {
+  @Test func `pages follow a custom rule`() async throws {
     mock.on(.post, "search").respond(json: [Issue(id: 1), Issue(id: 2)]).respond(json: [Issue]())
     let pages = client.pages(
       .post("search", body: .json(Search(offset: 0)))

@@ -98,7 +98,7 @@ private struct Shop {
     #expect(keys == [order.paymentKey])
   }
 
-  @Test func `a stored failure is not asked for a third time`() async throws {
+  @Test func `a stored failure is not requested a third time`() async throws {
     mock.on(.post, "payments").respond(500).times(1).respond(500, headers: ["Idempotent-Replayed": "true"])
     let shop = shop()
     try await shop.checkOut(order)

@@ -15,7 +15,7 @@ import Testing
     return ProgressBar(width: 10).line(for: state, after: elapsed)
   }
 
-  @Test func `a download of known length has a bar, a percentage, a speed and a rest`() {
+  @Test func `a download of known length has a bar, a percentage, a speed and a remaining time`() {
     #expect(line(0, of: 2_000_000, after: .zero) == "[          ]   0 %  0 B of 2.0 MB")
     let half = line(1_000_000, of: 2_000_000, after: .seconds(2))
     #expect(half == "[#####     ]  50 %  1.0 MB of 2.0 MB  500.0 kB/s  2 s left")
@@ -23,20 +23,20 @@ import Testing
     #expect(whole == "[##########] 100 %  2.0 MB of 2.0 MB  500.0 kB/s")
   }
 
-  @Test func `a download of unknown length shows what has come`() {
+  @Test func `a download of unknown length shows the number of bytes received`() {
     #expect(line(1_234, of: nil) == "1.2 kB  1.2 kB/s")
   }
 
-  @Test func `more than was announced fills the bar and no more`() {
+  @Test func `a download that is longer than announced shows a full bar`() {
     #expect(line(30, of: 20).hasPrefix("[##########] 100 %"))
     #expect(line(0, of: 0).hasPrefix("[##########] 100 %"))
   }
 
-  @Test func `a further attempt is said to be one`() {
+  @Test func `a further attempt is shown as such`() {
     #expect(line(0, of: 10, attempt: 2).hasSuffix("attempt 2"))
   }
 
-  @Test func `a rest of days is not told`() {
+  @Test func `a remaining time of days is not shown`() {
     #expect(!line(1, of: .max).contains("left"))
   }
 

@@ -36,7 +36,7 @@ import Testing
     #expect(recorder.bodies == .upTo(4_096))
   }
 
-  @Test func `looking: a wait of one's own`() async throws {
+  @Test func `looking: an app records its own wait`() async throws {
     let call = Call()
     let printers = Printers()
     try await {
@@ -48,7 +48,7 @@ import Testing
     #expect(call.events.first?.duration != nil)
   }
 
-  @Test func `secrets of a call that is kept no longer`() {
+  @Test func `the secrets of a call outlast the call`() {
     let redactor = Redactor.standard
     let call = Call()
     call.addSecret("s3cret-key")

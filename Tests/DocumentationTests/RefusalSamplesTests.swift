@@ -71,7 +71,7 @@ private struct Report: Decodable, Sendable {
     #expect(error?.code == .invalidBehavior)
   }
 
-  @Test func `the log says why nothing is retried`() async {
+  @Test func `the log gives the reason why a request is not retried`() async {
     let mock = MockTransport(baseURL: baseURL)
     mock.on().respond(503)
     let client = NetworkClient(baseURL: baseURL, behaviors: [.retry()], transport: mock)

@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(arguments: samples)
-  func `a sample stands in a test`(sample: Sample) {
+  func `each sample is part of a test`(sample: Sample) {
     let lines = Self.trimmedLines(of: sample.lines.joined(separator: "\n"))
     let stands = Self.stands(lines)
     let missing = stands ? nil : lines.first { !Self.stands([$0]) }

@@ -29,7 +29,7 @@ extension TenantBehavior: RequestBehavior {
   }
 }
 
-/// What a test was shown, in order.
+/// The values that a test was shown, in order.
 final class Journal: Sendable {
   private let lock = NSLock()
   // Protected by `lock`.

@@ -110,7 +110,7 @@ private actor Shelf {
     return try SQLiteStore(path: path, migrations: [migration])
   }
 
-  @Test func `the sample that looks for commits of others opens a store`() throws {
+  @Test func `the sample that polls for commits of other programs opens a store`() throws {
     let path = path
     let configuration = SQLiteConfiguration(
       changePollInterval: .seconds(1))
@@ -173,7 +173,7 @@ private actor Shelf {
     #expect(try await store.read { try $0.query("SELECT name FROM tag", as: String.self) } == ["oil"])
   }
 
-  @Test func `a request saves what it decodes`() async throws {
+  @Test func `a request saves the value that it decodes`() async throws {
     let store = try makeStore()
     let client = NetworkClient(baseURL: baseURL)
     let id = 7

@@ -26,7 +26,7 @@ extension VisitBehavior: RequestBehavior {
 }
 
 @Suite(.limited) struct SigningOutSamplesTests {
-  @Test func `a behavior that asks keeps nothing of a user who has signed out`() async throws {
+  @Test func `a behavior that checks the owner keeps nothing of a user who has signed out`() async throws {
     let store = try SQLiteStore(
       path: ":memory:",
       migrations: [SQLiteMigration("visit") { try $0.execute("CREATE TABLE visit (page TEXT PRIMARY KEY)") }])

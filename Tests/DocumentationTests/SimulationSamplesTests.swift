@@ -93,7 +93,7 @@ private final class Shop: @unchecked Sendable {
   }
 
   @Test(arguments: Simulation.seeds(50))
-  func `the cart counts what is added at once`(seed: UInt64) async throws {
+  func `the cart counts items that are added concurrently`(seed: UInt64) async throws {
     typealias Cart = After.Cart
     try await Simulation(seed: seed) { world in
       let server = CartServer()
@@ -130,7 +130,7 @@ private final class Shop: @unchecked Sendable {
   }
 
   @Test(arguments: Simulation.seeds(20))
-  func `a shop that takes no orders can be looked at`(seed: UInt64) async throws {
+  func `a request to a shop that takes no orders succeeds`(seed: UInt64) async throws {
     try await Simulation(seed: seed) { world in
       world.network.serve("shop.example") { request in
         request.method == .get ? .json(#"{"open":true}"#) : .status(405)

@@ -10,7 +10,7 @@ private struct ShopError: Error {
   init(_ error: any Error) {}
 }
 
-/// Keeps what it is told.
+/// Keeps its notifications.
 private final class Reports: @unchecked Sendable {
   private let lock = NSLock()
   // Protected by `lock`.
@@ -95,7 +95,7 @@ private struct Shuffling: RandomNumberGenerator {
       .saveRecords([Issue].self, into: "issue", in: store),
       .ingest(into: "event", in: store),
 
-      // Caching: a hit touches nothing further in.
+      // Caching: a hit does not run a behavior further in.
       .caching(MemoryCacheStore()),
 
       // Gate: holds or refuses before anything is tried.
@@ -117,7 +117,7 @@ private struct Shuffling: RandomNumberGenerator {
       .tokenAuth(session),
       .basicAuth(user: "build", password: secret),
 
-      // Limits: per send, and nobody waits while holding a probe.
+      // Limits: per send, and no request waits while it holds a probe.
       .rateLimit(10, burst: 20),  // or .serverRateLimits()
       .concurrencyLimit(8),
       .circuitBreaker(),
@@ -126,7 +126,7 @@ private struct Shuffling: RandomNumberGenerator {
       .oauth1(oauth1),
       .messageSignature(signature),
 
-      // Verification: a forged response reaches nothing above.
+      // Verification: a forged response does not reach the behaviors above.
       .nonceVerification(),
       .traceContext(),
 
@@ -143,7 +143,7 @@ private struct Shuffling: RandomNumberGenerator {
 
   private func name(_ behavior: any RequestBehavior) -> String { "\(type(of: behavior))" }
 
-  @Test func `the stack is sorted as it stands`() throws {
+  @Test func `the sorted stack is the stack as listed`() throws {
     let stack = try standardStack()
     #expect(try sorted(stack).map { name($0.behavior) } == stack.map(name))
   }
@@ -269,7 +269,7 @@ private struct Shuffling: RandomNumberGenerator {
     #expect(declared.filter { !table.contains("`.\($0)(") && !table.contains("`.\($0) {") } == [])
   }
 
-  @Test func `a client is made of the stack, and another of three`() throws {
+  @Test func `one client has the whole stack, and another has three behaviors`() throws {
     let stack = try standardStack()
     let session = TokenSession(source: AccountTokens())
     let client = NetworkClient(baseURL: baseURL, behaviors: stack)

@@ -27,7 +27,7 @@ import Testing
     #expect(orders == [.deadline, .retry, .redirects, .rateLimit, .circuitBreaker])
   }
 
-  @Test func `a refusal with a delay is set for retries and for the rate`() throws {
+  @Test func `retries and the rate limit share a policy for refusals with a delay`() throws {
     let refusals = RefusalPolicy(statusesWithDelay: [403])
     let behaviors: [any RequestBehavior] = [
       .retry(RetryPolicy(refusals: refusals)),
@@ -46,7 +46,7 @@ import Testing
     #expect(try client.pipeline(for: Request<Void>.get("x")).warnings.isEmpty)
   }
 
-  @Test func `a list tells of a behavior on the wrong side of another`() throws {
+  @Test func `a list warns of a behavior on the wrong side of another`() throws {
     let breaker = CircuitBreakerBehavior().ordered(.first)
     let client = NetworkClient(
       baseURL: baseURL, behaviors: [.retry(), breaker])
@@ -63,7 +63,7 @@ import Testing
       ])
   }
 
-  @Test func `a client says what contradicts itself`() throws {
+  @Test func `a client warns of settings that contradict each other`() throws {
     let client = NetworkClient(baseURL: baseURL, behaviors: [.resilience()])
     let pipeline = try client.pipeline(for: Request<User>.get("me"))
     #expect(pipeline.warnings.isEmpty)
@@ -115,7 +115,7 @@ import Testing
     #expect(mock.sent.count == 1)
   }
 
-  @Test func `what is left of the time of an incoming request is passed on`() async throws {
+  @Test func `the remaining time of an incoming request is passed on`() async throws {
     let mock = MockTransport(baseURL: baseURL)
     mock.on(.get, "issues").respond(json: [Issue]())
     let client = NetworkClient(baseURL: baseURL, behaviors: [.resilience()], transport: mock)

@@ -137,7 +137,7 @@ import Testing
     #expect(error?.code == .truncatedBody)
   }
 
-  @Test func `a transport of one's own`() async throws {
+  @Test func `a custom transport`() async throws {
     // Any transport will do to show that the sample compiles and runs.
     typealias MyTransport = URLSessionTransport
 

@@ -114,7 +114,7 @@ private struct Chat: Sendable {
     #expect(server.requestCount == 1)
   }
 
-  @Test func `nothing is repeated after the first event`() async throws {
+  @Test func `a request is not repeated after the first event`() async throws {
     server.enqueue(stream(Self.events).fault(.close, at: .body(after: 30)))
     await #expect(throws: NetworkError.self) { _ = try await chat.reply(to: Prompt()) }
     #expect(server.requestCount == 1)

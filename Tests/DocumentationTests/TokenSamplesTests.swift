@@ -9,7 +9,7 @@ import Testing
   private var baseURL: URL { server.baseURL }
   private let refreshing = RefreshTokenGrant(TokenEndpoint("oauth/token", clientID: "shop-ios"))
 
-  /// A server that gives tokens where tokens are asked for.
+  /// A server that gives tokens at its token endpoint.
   init() throws {
     server = try LoopbackServer { request in
       let givesToken = ["oauth/token", "login", "xapp_token"].contains { request.path.hasSuffix($0) }
@@ -49,7 +49,7 @@ import Testing
     #expect(try await session.isSignedIn() == false)
   }
 
-  @Test func `the samples of a source and of two tokens choose what they say`() async throws {
+  @Test func `the samples of a source and of two tokens send the tokens that they choose`() async throws {
     struct AppTokens: TokenSource {
       func fetch(using client: NetworkClient) async throws -> AccessToken {
         let query: Query = ["client_id": "shop", "client_secret": "secret"]

@@ -62,7 +62,7 @@ extension SlowTransport: Transport {
     #expect(other == nil)
   }
 
-  @Test func `a table keeps the rules that need no connection`() async {
+  @Test func `a table transport keeps the rules that need no connection`() async {
     let report = await TransportConformance.run(
       excluding: TransportConformance.cases(
         about: .connections, excludedBecause: "it responds itself")
@@ -115,7 +115,7 @@ extension SlowTransport: Transport {
     #expect(try await user.name == "Mona")
   }
 
-  @Test func `a slow transport sends nothing of a user who has signed out meanwhile`() async throws {
+  @Test func `a slow transport does not send the request of a user who has signed out`() async throws {
     let (inner, clock) = (InnerTransport(), ManualClock())
     let session = TokenSession(source: .signInOnly)
     try await session.signIn(AccessToken("token"))

@@ -7,7 +7,7 @@ import Testing
 
 /// The table of "Error codes", made of the sources' doc comments and of what a client does with each code.
 @Suite(.limited) struct ErrorCodesTests {
-  /// What a developer or a user can do about each code.
+  /// The remedy for each code, for a developer or a user.
   private static let remedies: [String: String] = [
     "backgroundTimeExpired": "send it again when the app is in front; move large transfers out of the background",
     "badResponse": "look at the bytes with another tool; tell the server's owners",

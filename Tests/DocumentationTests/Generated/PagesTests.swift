@@ -46,7 +46,7 @@ import Testing
     #expect(try Repository.text(path).contains("from: \"\(newest)\""))
   }
 
-  @Test func `nothing that the README announces is missing`() throws {
+  @Test func `every feature that the README announces exists`() throws {
     let announced = try Repository.text("README.md").matches(of: /(?m)^- \*\*([^*]+)\*\*/)
       .flatMap { $0.1.lowercased().split(separator: " ") }.filter { $0.count > 3 }
     let limitations = try Repository.text("Sources/RequestBehaviors/RequestBehaviors.docc/Limitations.md")

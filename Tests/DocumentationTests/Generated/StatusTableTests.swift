@@ -94,7 +94,7 @@ import Testing
     return response?.source == .stale
   }
 
-  @Test func `the table of statuses is what clients do`() async throws {
+  @Test func `the table of statuses matches what clients do`() async throws {
     let rows = [
       ("is a success", await statuses(where: isSuccess), "``RequestOptions/acceptableStatuses``"),
       ("is followed, with a `Location`", await statuses(where: isFollowed), "``RequestOptions/redirects``"),

@@ -72,7 +72,7 @@ private final class Failures: @unchecked Sendable {
 @Suite(.limited) struct BehaviorReferenceTests {
   private let mock = MockTransport(baseURL: baseURL)
 
-  @Test func `a group stands in the list by its members`() throws {
+  @Test func `the pipeline lists the members of a group`() throws {
     let client = NetworkClient(baseURL: baseURL, behaviors: [.house], transport: mock)
     let names = try client.pipeline(for: Request<Void>.get("x")).entries.map(\.name)
     #expect(names.contains("TenantBehavior"))
@@ -187,7 +187,7 @@ private final class Failures: @unchecked Sendable {
     #expect(mock.sent.count == 1)
   }
 
-  @Test func `the end of a call is told to a closure`() async throws {
+  @Test func `a closure is called at the end of a call`() async throws {
     let failures = Failures()
     let client = NetworkClient(
       baseURL: baseURL,

@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-/// Tells when a request has joined a batch.
+/// Reports that a request has joined a batch.
 private struct Joins: CallObserver {
   let continuation: AsyncStream<Void>.Continuation
 
@@ -78,7 +78,7 @@ private struct Joins: CallObserver {
     _ = client
   }
 
-  @Test func `users are asked for together`() async throws {
+  @Test func `users are requested together`() async throws {
     let users = BatchBehavior(
       "users",
       group: { $0.endpoint == "users/{}" ? "users" : nil },

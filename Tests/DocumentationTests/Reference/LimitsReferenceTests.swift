@@ -32,7 +32,7 @@ import Testing
     _ = (client, watch)
   }
 
-  @Test func `a circuit breaker stands behind retries`() throws {
+  @Test func `a circuit breaker is further in than retries`() throws {
     let client = NetworkClient(
       baseURL: baseURL, behaviors: [.retry(), .circuitBreaker()])
     let entries = try client.pipeline(for: Request<Void>.get("x")).entries

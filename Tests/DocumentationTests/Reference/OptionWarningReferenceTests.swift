@@ -26,7 +26,7 @@ struct RegionBehavior: RequestBehavior {
 }
 
 @Suite(.limited) struct OptionWarningReferenceTests {
-  @Test func `a user's option says so where nothing obeys it`() throws {
+  @Test func `an option of the app warns if nothing obeys it`() throws {
     let request = Request<Void>.get("x").with(\.region, "north")
     let deaf = NetworkClient(baseURL: baseURL)
     #expect(

@@ -18,11 +18,11 @@ import Testing
     return try client.pipeline(for: Request<Void>.get("a")).warnings
   }
 
-  @Test func `a behavior warns if it was moved out of another one`() throws {
+  @Test func `a behavior warns if it is further out than it belongs`() throws {
     #expect(try warnings(StampBehavior().ordered(.first)).count == 1)
   }
 
-  @Test func `a behavior in its place warns of nothing`() throws {
+  @Test func `a behavior in its place does not warn`() throws {
     #expect(try warnings(StampBehavior()).isEmpty)
   }
 }

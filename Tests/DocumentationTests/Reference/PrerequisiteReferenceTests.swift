@@ -7,7 +7,7 @@ private struct KeySet: Decodable { var keys: [String] }
 
 /// The sample in the reference of prerequisites.
 @Suite(.limited) struct PrerequisiteReferenceTests {
-  @Test func `a request comes before those of the client`() async throws {
+  @Test func `the prerequisite client sends a request and decodes its response`() async throws {
     let mock = MockTransport()
     mock.on(.get, "keys").respond(200, jsonText: #"{"keys":["k"]}"#)
     let client = NetworkClient(baseURL: mock.baseURL, transport: mock)

@@ -56,7 +56,7 @@ private struct Artwork: Codable, Sendable {
     #expect(all.map(\.title) == ["one"])
   }
 
-  @Test func `what runs inside a transaction`() async throws {
+  @Test func `statements run inside a transaction`() async throws {
     let store = try makeStore()
     let lastWeek = Date(timeIntervalSince1970: -1)
     let artworks = artworks

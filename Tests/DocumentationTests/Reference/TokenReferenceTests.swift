@@ -29,7 +29,7 @@ final class VaultTokenStore: TokenStore {
   }
 }
 
-/// A store of one's own that several processes use.
+/// A custom store that several processes use.
 private final class SharedTokenStore: TokenStore {
   private static let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
   private let token = InMemoryTokenStore()
@@ -154,7 +154,7 @@ struct AccountTokens: TokenSource {
     #expect(try await store.load() == nil)
   }
 
-  @Test func `a store of one's own has a lock, under which tokens are refreshed`() async throws {
+  @Test func `a custom store has a lock, under which tokens are refreshed`() async throws {
     let store = SharedTokenStore()
     let session = TokenSession(source: .refreshToken(TokenEndpoint("oauth/token", clientID: "shop-ios")), store: store)
     try await session.signIn(AccessToken("t0", expiresAt: .distantPast, refreshToken: "r0"))
@@ -170,7 +170,7 @@ struct AccountTokens: TokenSource {
     #expect(try await session.isSignedIn())
   }
 
-  @Test func `a source of one's own refreshes`() async throws {
+  @Test func `a custom source refreshes`() async throws {
     let client = NetworkClient(baseURL: baseURL)
     let token = try await AccountTokens().refresh(AccessToken("t0", refreshToken: "r0"), using: client)
     #expect(token.value == "t1")

@@ -8,7 +8,7 @@ import Testing
 
 /// The samples of the doc comments about trust and the platform's settings, and of those about Apple's platforms.
 @Suite(.limited) struct TrustReferenceTests {
-  @Test func `pins of a host are what a transport is given`() throws {
+  @Test func `a transport takes the pins of a host`() throws {
     let current = "GIQx4IPpIjzBVKdvsxutK0e4oy/99OMUr6LkuYjZlKM="
     let spare = "iwi0g9NNfQeoa9wcoolA/JN6hEkODC8ZVUmbK1pvO/I="
     let keys = try [PublicKeyPin(current), PublicKeyPin(spare)]
@@ -20,7 +20,7 @@ import Testing
     withExtendedLifetime(transport) {}
   }
 
-  @Test func `an identity is what a transport is given`() throws {
+  @Test func `a transport takes an identity`() throws {
     // The beginning of a PKCS #12: its version.
     let file = Data([0x30, 0x03, 0x02, 0x01, 0x03])
     let passphrase = "secret"
