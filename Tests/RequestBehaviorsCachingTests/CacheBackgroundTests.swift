@@ -5,7 +5,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What goes on when the caller has its response.
+/// The work that continues after the caller has its response.
 @Suite(.limited) struct CacheBackgroundTests {
   private let gate = TestGate()
   private let clock = ManualClock(date: Date(timeIntervalSince1970: 1_767_225_600))
@@ -64,7 +64,7 @@ import Testing
     await #expect(throws: NetworkError.self) { try await client.send(.get("a")) as String }
   }
 
-  @Test func `a stored response that was not verified is none for a client that verifies`() async throws {
+  @Test func `a client that verifies does not use a stored response that was not verified`() async throws {
     let store = MemoryCacheStore()
     let transport = ClosureTransport { request in
       var headers: HeaderFields = ["Cache-Control": "max-age=60"]
@@ -80,7 +80,7 @@ import Testing
     #expect(transport.sent.count == 2)
   }
 
-  @Test func `what was stored for a user goes when the user's scope ends`() async throws {
+  @Test func `the stored responses of a user are removed when the user's scope ends`() async throws {
     struct Scope: RequestBehavior {
       let user: String
       func scope(for request: NetworkRequest) async -> String? { user }
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: [[], [.coalescing()]] as [[any RequestBehavior]])
-  func `a deadline that passes is a failure for which a stale response stands in, a cancellation is not`(
+  func `a stale response replaces the failure of a missed deadline, but not a cancellation`(
     behaviors: [any RequestBehavior]
   ) async throws {
     let transport = ClosureTransport.validatingLate("1")

@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `concurrent validations of one response are one`() async throws {
+  @Test func `concurrent requests for one stale response send one validation`() async throws {
     let server = Server("max-age=60")
     let tasks = try await server.crowd(20, asking: 1)
     server.gate.open()
@@ -78,7 +78,7 @@ import Testing
     #expect(try await first.value == .revalidated)
   }
 
-  @Test func `a request that looked before a validation ended does not ask once more`() async throws {
+  @Test func `a request that read the store before a validation ended does not send another one`() async throws {
     let (store, look) = (FailingStore(MemoryCacheStore()), TestGate())
     let server = Server("max-age=60", store: store)
     let late = try await sendLate(server, store, look)
@@ -87,7 +87,7 @@ import Testing
     #expect(server.transport.sent.count == 2)
   }
 
-  @Test func `a request does not look again after the validation of another response`() async throws {
+  @Test func `a request does not read the store again after the validation of another response`() async throws {
     let store = FailingStore(MemoryCacheStore())
     let look = TestGate()
     let server = Server("max-age=60", store: store)
@@ -106,7 +106,7 @@ import Testing
     #expect(server.transport.sent.count == 4)
   }
 
-  /// Sends a request that looks into the store before a validation, and goes on when the gate opens after it.
+  /// Sends a request that reads the store before a validation, and continues when the gate opens after it.
   private func sendLate(_ server: Server, _ store: FailingStore, _ look: TestGate) async throws
     -> Task<ResponseSource, any Error>
   {
@@ -122,7 +122,7 @@ import Testing
     return second
   }
 
-  @Test func `a request that is cancelled before it looks again sends nothing`() async throws {
+  @Test func `a request that is cancelled before it reads the store again sends nothing`() async throws {
     let (store, look) = (FailingStore(MemoryCacheStore()), TestGate())
     let server = Server("max-age=60", store: store)
     let late = try await sendLate(server, store, look)
@@ -132,7 +132,7 @@ import Testing
     #expect(server.transport.sent.count == 2)
   }
 
-  @Test func `a request whose user signs out before it looks again gets nothing of the user`() async throws {
+  @Test func `a request whose user signs out before it reads the store again gets nothing of the user`() async throws {
     let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
     try await session.signIn(AccessToken("t1"))
     let (store, look) = (FailingStore(MemoryCacheStore()), TestGate())
@@ -145,7 +145,7 @@ import Testing
     #expect(server.transport.sent.count == 2)
   }
 
-  @Test func `a request that looked before many validations ended does not ask once more`() async throws {
+  @Test func `a request that read the store before many validations ended does not send another one`() async throws {
     let store = FailingStore(MemoryCacheStore(capacity: 64 << 20))
     let look = TestGate()
     let server = Server("max-age=60", store: store)
@@ -163,7 +163,7 @@ import Testing
     #expect(try await second.value == .cache)
   }
 
-  @Test func `a validation that fails has failed for all who waited for it`() async throws {
+  @Test func `a failed validation fails all requests that waited for it`() async throws {
     let server = Server("max-age=60", fails: true)
     let tasks = try await server.crowd(50, asking: 1)
     server.gate.open()
@@ -176,7 +176,7 @@ import Testing
   }
 
   @Test(arguments: [500, 502, 503, 504])
-  func `a server that answers a validation with a failure is asked once for all who waited`(status: Int) async throws {
+  func `a validation that the server fails is sent once for all requests that waited`(status: Int) async throws {
     let server = Server("max-age=60", status: status)
     let tasks = try await server.crowd(50, asking: 1)
     server.gate.open()
@@ -188,7 +188,9 @@ import Testing
   }
 
   @Test(arguments: [nil, 503])
-  func `where the stored response stands in for a failure, it does for all who waited`(status: Int?) async throws {
+  func `if a stored response replaces a failed validation, it does so for all requests that waited`(status: Int?)
+    async throws
+  {
     let server = Server("max-age=60, stale-if-error=600", fails: status == nil, status: status ?? 304)
     let tasks = try await server.crowd(50, asking: 1)
     server.gate.open()
@@ -196,7 +198,7 @@ import Testing
     #expect(server.transport.sent.count == 2)
   }
 
-  @Test func `a request with another timeout does not wait for a validation, those with the same one do`()
+  @Test func `a request waits for a validation with the same timeout, but not for one with another timeout`()
     async throws
   {
     let server = Server("max-age=60", failure: .timedOut)
@@ -231,7 +233,7 @@ import Testing
     try await held.value
   }
 
-  /// Whose request is held at a gate of its own while it validates.
+  /// The holder of the gate at which a request waits while it validates.
   enum Holder: CaseIterable {
     case client
     case variant
@@ -268,7 +270,7 @@ import Testing
     try await held.value
   }
 
-  @Test func `a validation that a client's own circuit breaker refuses has not failed for another client`()
+  @Test func `a validation that one client's circuit breaker refuses does not fail for another client`()
     async throws
   {
     let clock = ManualClock()
@@ -286,7 +288,7 @@ import Testing
     let refused = Task { try await broken.send(.get("a")) }
     await events.waitFor(1, "held")
     let other = Task { try await client.send(.get("a")) }
-    // It asks for itself, or waits for the one that will be refused.
+    // It sends its own request, or waits for the one that will be refused.
     while transport.sent.count < 2, events.count("waits") == 0 { await Task.yield() }
     gate.open()
     try await other.value
@@ -294,7 +296,7 @@ import Testing
     #expect(error?.code == .circuitOpen)
   }
 
-  @Test func `a validation that is cancelled is taken over by one who waited, the others go on waiting`() async throws {
+  @Test func `a waiting request takes over a cancelled validation, and the others continue to wait`() async throws {
     let server = Server("max-age=60")
     _ = try await server.send()
     server.clock.advance(by: .seconds(61))
@@ -311,7 +313,7 @@ import Testing
     #expect(server.transport.sent.count == 3)
   }
 
-  @Test func `a validation that is cancelled lets those go on that waited for it`() async throws {
+  @Test func `a request continues after the validation that it waited for is cancelled`() async throws {
     let server = Server("max-age=60")
     let gate = server.gate
     _ = try await server.send()
@@ -326,7 +328,7 @@ import Testing
     #expect(try await second.value == .revalidated)
   }
 
-  @Test func `one that waits can be cancelled, and a shutdown ends the wait`() async throws {
+  @Test func `a waiting request can be cancelled, and a shutdown ends the wait`() async throws {
     let server = Server("max-age=60")
     let tasks = try await server.crowd(3, asking: 1)
     for task in tasks { task.cancel() }
@@ -335,7 +337,9 @@ import Testing
   }
 
   @Test(arguments: ["no-cache", "max-age=0"])
-  func `RFC 9111 §5.2.2.4: what needs a validation for each use is not shared`(cacheControl: String) async throws {
+  func `RFC 9111 §5.2.2.4: a response that needs a validation for each use is not shared`(cacheControl: String)
+    async throws
+  {
     let server = Server(cacheControl)
     let tasks = try await server.crowd(3, asking: 3)
     server.gate.open()

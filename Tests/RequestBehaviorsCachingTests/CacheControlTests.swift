@@ -28,14 +28,14 @@ import Testing
     "max-age=60, max-age=1", "max-age=1, max-age=60", "max-age=60, max-age", "max-age=60, max-age=x",
     "max-age:60, max-age=60",
   ])
-  func `RFC 9111 §4.2.1: what is no number of seconds, or two that differ, is not valid`(value: String) {
+  func `RFC 9111 §4.2.1: a value that is not a number of seconds, or two that differ, are invalid`(value: String) {
     #expect(CacheControl(value).seconds("max-age") == .invalid)
   }
 
   @Test(arguments: [
     "", ",", "=60", "foo", "foo=\"max-age=60\"", "xmax-age=60", "s-maxage=60", "\"max-age=60\"", "max_age=60",
   ])
-  func `a directive that is not there has no seconds`(value: String) {
+  func `a missing directive has no seconds`(value: String) {
     #expect(CacheControl(value).seconds("max-age") == nil)
   }
 
@@ -62,13 +62,13 @@ import Testing
     #expect(control.fieldNames("no-cache") == names)
   }
 
-  @Test func `RFC 9111 §5.2: a directive without a known argument counts with any`() {
+  @Test func `RFC 9111 §5.2: a directive that takes no argument counts whatever argument it has`() {
     #expect(CacheControl("no-store=\"x\"").contains("no-store"))
     #expect(CacheControl("no-store foo").contains("no-store"))
   }
 }
 
-/// RFC 9111 §4.2 asks caches to take nothing for a date that is none.
+/// RFC 9111 §4.2 asks caches to refuse an invalid date.
 @Suite(.limited) struct StrictDateTests {
   private let now = Date(timeIntervalSince1970: 1_767_225_600)  // 1 January 2026
 
@@ -96,7 +96,7 @@ import Testing
     "Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT ",
     "Sonday, 06-Nov-94 08:49:37 GMT",
   ])
-  func `RFC 9111 §4.2: another form or another zone is no date`(text: String) {
+  func `RFC 9111 §4.2: a date of another form or zone is refused`(text: String) {
     #expect(seconds(text) == nil)
   }
 

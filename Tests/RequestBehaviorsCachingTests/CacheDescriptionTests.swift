@@ -5,7 +5,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// Printing, describing and dumping what is stored, or under way, shows no secret.
+/// Descriptions and dumps of what is stored, or under way, do not show a secret.
 @Suite(.limited) struct CacheDescriptionTests {
   private func texts(_ value: Any) -> [String] {
     var dumped = ""
@@ -28,7 +28,7 @@ import Testing
     try await body(client, store, events.value)
   }
 
-  @Test func `keys, entries, responses and events show no secret`() async throws {
+  @Test func `keys, entries, responses and events do not show a secret`() async throws {
     try await filled { _, store, events in
       let entry = try #require(await store.entries(limit: 1).first)
       let key = entry.key
@@ -56,7 +56,7 @@ import Testing
     #expect(try await inspector.lines() == ["200  stale for 10 min  4 B     https://api.example.com/v1/a"])
   }
 
-  @Test func `a client with a cache shows nothing of what is stored`() async throws {
+  @Test func `the description of a client with a cache does not show what is stored`() async throws {
     try await filled { client, store, _ in
       for value in [client, client.configuration, CachingBehavior(store)] as [Any] {
         for text in texts(value) { #expect(!text.contains("canary"), "\(type(of: value))") }
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `the key of a shared request and a coalescer with a flight show no secret`() async throws {
+  @Test func `the key of a shared request and a coalescer with a flight do not show a secret`() async throws {
     let (gate, coalescer, keys) = (TestGate(), Coalescer(), Box<[SharingKey?]>([]))
     let transport = ClosureTransport { request in
       await gate.pass()

@@ -14,7 +14,7 @@ final class CacheFixture: Sendable {
     /// Whether the connection fails instead.
     var fails: NetworkError.Code?
     var isVerified = true
-    /// Whether a condition that fits is answered with 304.
+    /// Whether a matching condition gets a 304.
     var confirms = true
   }
 
@@ -78,10 +78,10 @@ final class CacheFixture: Sendable {
   /// Moves the clock.
   func wait(_ seconds: Int) { clock.advance(by: .seconds(seconds)) }
 
-  /// What the server was asked.
+  /// The requests that the server received.
   var sent: [NetworkRequest] { transport.sent }
 
-  /// What the cache did so far.
+  /// The events of the cache so far.
   var kinds: [CacheEvent.Kind] { events.value.map(\.kind) }
 
   /// Why responses were not stored.

@@ -5,7 +5,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What is not kept because it may not be, or because nobody could use it.
+/// Responses that are not kept, because they may not be or because no request could use them.
 @Suite(.limited) struct CacheKeepingTests {
   private typealias Reply = CacheFixture.Reply
   private let store = MemoryCacheStore(capacity: 10_000, maximumBodySize: 100)
@@ -33,12 +33,14 @@ import Testing
       (["Cache-Control": "no-store"], .responseForbids), (["Cache-Control": "no-cache"], .unusable), ([:], .unusable),
       (["Cache-Control": "max-age=60", "Content-Length": "101"], .tooLarge), (["Vary": "*"], .varyStar),
     ] as [(HeaderFields, CacheRefusal)])
-  func `nothing is collected of a stream that will not be stored`(headers: HeaderFields, refusal: CacheRefusal)
+  func `a stream that will not be stored passes, and the reason is reported at once`(
+    headers: HeaderFields, refusal: CacheRefusal
+  )
     async throws
   {
     let source = ChunkSource()
     let response = try await client(source.transport(200, headers)).send(Request<NetworkResponse>.get("a"))
-    // The reason is told at once, not when the stream has been read.
+    // The reason is reported at once, not when the stream has been read.
     #expect(events.value.compactMap(\.refusal) == [refusal])
     source.send("one")
     source.finish()
@@ -69,7 +71,7 @@ import Testing
     #expect(store.count == 1)
   }
 
-  @Test func `a stream that is read on after its error tells nothing more`() async throws {
+  @Test func `a stream that is read after its error reports no further event`() async throws {
     let source = ChunkSource()
     let transport = source.transport(200, ["Cache-Control": "max-age=60"])
     let response = try await client(transport).send(Request<NetworkResponse>.get("a"))
@@ -81,7 +83,7 @@ import Testing
     #expect(store.count == 0)
   }
 
-  @Test func `a response in a file is not stored, and the reason is told`() async throws {
+  @Test func `a response in a file is not stored, and the reason is reported`() async throws {
     let transport = ClosureTransport { request in
       NetworkResponse(
         request: request, statusCode: 200, headers: ["Cache-Control": "max-age=60"],
@@ -123,7 +125,7 @@ import Testing
     #expect(fixture.store.count == 1)
   }
 
-  @Test func `what may be used stale by the request's own wish is stored`() async throws {
+  @Test func `a response that the request or the policy allows to be used stale is stored`() async throws {
     let requests: [Request<NetworkResponse>] = [
       .get("a").with(\.caching, .preferStale), .get("a").with(\.staleIfError, .seconds(60)),
       .get("a").with(header: "Cache-Control", "max-stale"),
@@ -138,7 +140,7 @@ import Testing
     #expect(fixture.store.count == 1)
   }
 
-  @Test func `a newer response that nobody could use takes the place of what is stored`() async throws {
+  @Test func `a newer response that cannot be reused replaces the stored one`() async throws {
     let fixture = CacheFixture([
       Reply(headers: ["ETag": "\"a\"", "Cache-Control": "max-age=60"], body: "old"), Reply(body: "new"),
     ])
@@ -151,7 +153,9 @@ import Testing
   // MARK: Fields
 
   @Test(arguments: [RequestMethod.get, .head])
-  func `a field that a validation says must not be used again goes`(method: RequestMethod) async throws {
+  func `a field that a validation lists in no-cache is removed from the stored response`(method: RequestMethod)
+    async throws
+  {
     let transport = ClosureTransport { request in
       let isFirst = !request.headers.contains("If-None-Match") && request.method == .get
       return NetworkResponse(
@@ -179,7 +183,7 @@ import Testing
   ]
 
   @Test(arguments: spellings)
-  func `RFC 9110 §4.2.3: what makes no difference to a server makes none in a key`(spelling: String) async throws {
+  func `RFC 9110 §4.2.3: URLs that are equal to a server have the same key`(spelling: String) async throws {
     let transport = ClosureTransport(200, "body", headers: ["Cache-Control": "max-age=60"])
     let client = client(transport)
     try await client.send(.get("a"))
@@ -193,7 +197,7 @@ import Testing
     "https://api.example.com:80/v1/a", "http://api.example.com/v1/a", "https://api.example.com/V1/a",
     "https://api.example.com/v1/a?b", "https://api.example.com:8443/v1/a",
   ])
-  func `what makes a difference to a server makes one in a key`(spelling: String) async throws {
+  func `URLs that are different to a server have different keys`(spelling: String) async throws {
     let transport = ClosureTransport(200, "body", headers: ["Cache-Control": "max-age=60"])
     let client = client(transport)
     try await client.send(.get("a"))
@@ -214,9 +218,9 @@ import Testing
     #expect(transport.sent.count == 2)
   }
 
-  // MARK: Users who have gone
+  // MARK: Users who have signed out
 
-  @Test func `what a scope has left in a store that could not remove it is not used`() async throws {
+  @Test func `stored responses of an ended scope are not used, even if the store could not remove them`() async throws {
     let store = FailingStore(self.store)
     let transport = ClosureTransport(200, "body", headers: ["Cache-Control": "max-age=60"])
     let cache = CachingBehavior(store)
@@ -231,7 +235,7 @@ import Testing
     #expect(transport.sent.count == 4)
   }
 
-  @Test func `nothing that a reset could not remove is used, until it has been removed`() async throws {
+  @Test func `entries that a reset could not remove are not used before they are removed`() async throws {
     let store = FailingStore(self.store)
     let transport = ClosureTransport(200, "body", headers: ["Cache-Control": "max-age=60"])
     let client = NetworkClient(transport, [.caching(store)])
@@ -247,7 +251,7 @@ import Testing
     #expect(transport.sent.count == 6)
   }
 
-  @Test func `a reset that could not remove also forbids the behaviors of other clients to use the store`()
+  @Test func `entries that a reset could not remove are not used by the behaviors of other clients either`()
     async throws
   {
     let store = FailingStore(self.store)

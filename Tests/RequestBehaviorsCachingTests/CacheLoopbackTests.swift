@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `a real server's 304 lets the stored body stand, and its new version replaces that`() async throws {
+  @Test func `a 304 of a real server keeps the stored body, and a new version replaces it`() async throws {
     let version = Box(1)
     let server = try server(version, cacheControl: "no-cache")
     let client = NetworkClient(baseURL: server.baseURL, behaviors: [.caching(MemoryCacheStore())])
@@ -35,7 +35,8 @@ import Testing
     #expect(server.requests.map { $0.headers["If-None-Match"] } == [nil, "\"v1\"", "\"v1\"", "\"v2\""])
   }
 
-  @Test func `the response to one user's cookie is not another's, and none of before goes to who has one`() async throws
+  @Test func `a response that depends on a cookie is not used for another user, nor for a user without the cookie`()
+    async throws
   {
     let server = try LoopbackServer { request in
       if let user = request.headers["X-User"] {
@@ -54,7 +55,7 @@ import Testing
     #expect(texts == ["nobody", "session=alice", "session=bob"])
   }
 
-  @Test func `a fresh response needs no server at all`() async throws {
+  @Test func `a fresh response does not need a server`() async throws {
     let server = try server(Box(1), cacheControl: "max-age=3600")
     let client = NetworkClient(baseURL: server.baseURL, behaviors: [.caching(MemoryCacheStore())])
     let first: String = try await client.send(.get("a"))
@@ -64,7 +65,7 @@ import Testing
     #expect(second.source == .cache)
   }
 
-  @Test func `without freshness the cache needs the server, and stands in for it if that is allowed`() async throws {
+  @Test func `a stale response needs the server, and replaces its failure if that is allowed`() async throws {
     let server = try server(Box(1), cacheControl: "max-age=0")
     let client = NetworkClient(
       baseURL: server.baseURL,
@@ -90,8 +91,7 @@ import Testing
     #expect(store.count == 1)
   }
 
-  @Test func `a failed verification stores nothing, and a stored response keeps its echo out of the way`() async throws
-  {
+  @Test func `a failed verification stores nothing, and a stored response is used without a new echo`() async throws {
     let isPortal = Box(true)
     let server = try LoopbackServer { request in
       let response = LoopbackResponse.text(isPortal.value ? "portal" : "body").header("Cache-Control", "max-age=60")

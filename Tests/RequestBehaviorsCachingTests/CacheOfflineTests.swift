@@ -14,7 +14,7 @@ import Testing
   ]
 
   @Test(arguments: methods)
-  func `no method is sent, and what is not stored is a 504`(method: RequestMethod) async throws {
+  func `no method is sent, and a request without a stored response gets a 504`(method: RequestMethod) async throws {
     let fixture = CacheFixture(["Cache-Control": "max-age=60"])
     let response = try await fixture.send(.init(method, "a").with(\.caching, .onlyIfCached))
     #expect(response.statusCode == 504)
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: methods)
-  func `nothing is sent without a cache either`(method: RequestMethod) async throws {
+  func `without a cache a request is not sent either`(method: RequestMethod) async throws {
     let transport = ClosureTransport()
     var configuration = RequestConfiguration(baseURL: baseURL, behaviors: [.coalescing(), .retry()])
     configuration.options.acceptableStatuses = .all
@@ -49,7 +49,7 @@ import Testing
     #expect(fixture.sent.isEmpty)
   }
 
-  @Test func `a stale response that may be used while it is validated is used, and nobody validates it`() async throws {
+  @Test func `a stale response is used within its stale-while-revalidate window, and is not validated`() async throws {
     let fixture = CacheFixture(["Cache-Control": "max-age=60, stale-while-revalidate=600", "ETag": "\"a\""])
     try await fixture.send()
     fixture.wait(61)
@@ -60,7 +60,7 @@ import Testing
     #expect(fixture.sent.count == 1)
   }
 
-  @Test func `a store that fails is no reason to send`() async throws {
+  @Test func `a store that fails does not cause a request`() async throws {
     let transport = ClosureTransport()
     let client = NetworkClient(transport, [.caching(FailingCacheStore())])
     let error = await #expect(throws: NetworkError.self) {
@@ -126,7 +126,7 @@ import Testing
     #expect(transport.sent.count == 1)
   }
 
-  @Test func `a cache of the user's own at the place of one is asked`() async throws {
+  @Test func `a custom cache in the place of the built-in one is used`() async throws {
     let own = ClosureBehavior("own cache", order: .caching) { request, _ in
       NetworkResponse(request: request, statusCode: 200, source: .cache)
     }
@@ -145,7 +145,7 @@ import Testing
     #expect(transport.sent.count == 1)
   }
 
-  @Test func `a stored redirect is followed to what is stored, and no further`() async throws {
+  @Test func `a stored redirect is followed only to a stored response`() async throws {
     let fixture = CacheFixture([
       Reply(status: 301, headers: ["Location": "b", "Cache-Control": "max-age=60"]),
       Reply(headers: ["Cache-Control": "max-age=10"], body: "b"),

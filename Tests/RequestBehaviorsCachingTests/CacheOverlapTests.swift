@@ -66,7 +66,7 @@ import Testing
     #expect(refusals == [.changedMeanwhile])
   }
 
-  @Test func `a response replaces that to a request which was sent earlier, and nothing is remembered`() async throws {
+  @Test func `a response replaces the response to a request that was sent earlier`() async throws {
     let gate = TestGate()
     let client = client(server(gate))
     _ = try await overtaken(client, gate)
@@ -74,7 +74,7 @@ import Testing
     #expect(events.value.map(\.kind) == [.miss, .miss, .stored, .notStored, .miss, .stored])
   }
 
-  @Test func `of two requests the one that was sent later counts, whichever came first`() async throws {
+  @Test func `of two responses the one to the later request is kept, whichever came first`() async throws {
     let gate = TestGate()
     let holding = ClosureBehavior("holds", order: .gate) { request, next in
       if request.options.caching == .standard { await gate.pass() }
@@ -95,7 +95,7 @@ import Testing
     #expect(try await client.send(Request<String>.get("a").with(\.caching, .onlyIfCached)) == "2")
   }
 
-  @Test func `of two variants of a URL neither keeps the other from being stored`() async throws {
+  @Test func `of two variants of a URL neither prevents the storing of the other`() async throws {
     let gate = TestGate()
     let client = client(server(gate, ["Cache-Control": "max-age=60", "Vary": "Foo"]))
     let slow = Task { try await client.send(Request<String>.get("a", headers: ["Foo": "1"])) }
@@ -107,7 +107,7 @@ import Testing
     #expect(refusals == [])
   }
 
-  @Test func `of two users neither keeps the other's response from being stored`() async throws {
+  @Test func `of two users neither prevents the storing of the other's response`() async throws {
     let gate = TestGate()
     let transport = server(gate)
     let slow = Task { try await client(transport, .basicAuth(user: "alice", password: "p")).send(reload) }
@@ -118,7 +118,7 @@ import Testing
     #expect(store.count == 2)
   }
 
-  @Test func `a response is not stored if so many were stored meanwhile that they are not remembered`() async throws {
+  @Test func `a response is not stored after more stores in the meantime than the cache remembers`() async throws {
     let gate = TestGate()
     let client = client(server(gate, ["Cache-Control": "max-age=60", "Vary": "Foo"]))
     let slow = Task { try await client.send(Request<String>.get("a", headers: ["Foo": "0"])) }

@@ -5,7 +5,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// Each hop of a redirect is stored, and used again, for itself (RFC 9111 §3, RFC 9110 §15.4).
+/// Each hop of a redirect is stored and reused separately (RFC 9111 §3, RFC 9110 §15.4).
 @Suite(.limited) struct CacheRedirectTests {
   private let store = MemoryCacheStore()
   private let clock = ManualClock()
@@ -40,7 +40,7 @@ import Testing
   private func sent(_ transport: ClosureTransport) -> [String] { transport.sent.map(\.url.lastPathComponent) }
 
   @Test(arguments: ["b", "https://cdn.example.com/b"])
-  func `where a redirect leads is stored under its own URL, the redirect is asked for again`(location: String)
+  func `the target of a redirect is stored under its own URL, and the redirect is requested again`(location: String)
     async throws
   {
     let transport = server([
@@ -52,7 +52,7 @@ import Testing
     #expect(await store.entries(limit: 9).map { $0.key.url.suffix(2) } == ["/b"])
   }
 
-  @Test func `what a redirect led to answers a request for its own URL`() async throws {
+  @Test func `the stored target of a redirect is used for a request for its own URL`() async throws {
     let transport = server(["a": Hop(to: "b"), "b": Hop(cacheControl: "max-age=60", body: "b")])
     let client = client(transport)
     _ = try await client.send(Request<String>.get("a"))
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [301, 302, 307, 308])
-  func `a fresh redirect is followed without asking, and the server is asked for what is not stored`(status: Int)
+  func `a fresh redirect is followed without a request, and a target that is not stored is requested`(status: Int)
     async throws
   {
     let transport = server([
@@ -82,7 +82,7 @@ import Testing
     #expect(sent(transport) == ["a", "b", "b", "a", "b"])
   }
 
-  @Test func `each hop of several is used for itself`() async throws {
+  @Test func `each stored hop of a chain of redirects is used`() async throws {
     let transport = server([
       "a": Hop(to: "b", cacheControl: "max-age=60"), "b": Hop(to: "c"), "c": Hop(to: "d", cacheControl: "max-age=60"),
       "d": Hop(cacheControl: "max-age=60", body: "d"),
@@ -125,7 +125,7 @@ import Testing
     #expect(transport.sent.count < 10)
   }
 
-  @Test func `the limit holds where some of the redirects are stored`() async throws {
+  @Test func `the limit counts stored redirects too`() async throws {
     let transport = server([
       "a": Hop(to: "b", cacheControl: "max-age=60"), "b": Hop(to: "c", cacheControl: "max-age=60"),
       "c": Hop(to: "d"), "d": Hop(body: "d"),
@@ -146,7 +146,7 @@ import Testing
     #expect(transport.sent.map { $0.headers.contains("X-API-Key") } == [true, false, false])
   }
 
-  @Test func `secrets that a stored redirect left behind do not come back with the server's next one`() async throws {
+  @Test func `a secret that a stored redirect dropped does not return with the server's next redirect`() async throws {
     let transport = server([
       "a": Hop(to: "b"), "b": Hop(to: "https://cdn.example.com/c", cacheControl: "max-age=60"),
       "c": Hop(to: "https://api.example.com/v1/d"), "d": Hop(body: "d"),
@@ -157,7 +157,8 @@ import Testing
     #expect(transport.sent.map { $0.headers.contains("X-API-Key") } == [true, true, false, false, true, false, false])
   }
 
-  @Test func `a QUERY that a stored 303 made a GET stays one after the server's next redirect`() async throws {
+  @Test func `a QUERY that a stored 303 turned into a GET remains a GET after the server's next redirect`() async throws
+  {
     let transport = server([
       "a": Hop(status: 307, to: "b"), "b": Hop(status: 303, to: "c", cacheControl: "max-age=60"),
       "c": Hop(status: 307, to: "d"), "d": Hop(body: "d"),
@@ -169,7 +170,7 @@ import Testing
     #expect(transport.sent.map { $0.body != nil } == [true, true, false, false, true, false, false])
   }
 
-  @Test func `stored redirects between the server's count as redirects`() async throws {
+  @Test func `stored redirects between redirects of the server count as redirects`() async throws {
     let transport = server([
       "a": Hop(to: "b"), "b": Hop(to: "c", cacheControl: "max-age=60"), "c": Hop(to: "d"),
       "d": Hop(to: "e", cacheControl: "max-age=60"), "e": Hop(body: "e"),
@@ -183,7 +184,7 @@ import Testing
     #expect(error?.code == .redirectFailed)
   }
 
-  @Test func `one user's redirect is not another's`() async throws {
+  @Test func `the stored redirect of one user is not used for another`() async throws {
     let transport = server(["a": Hop(to: "b", cacheControl: "max-age=60"), "b": Hop(cacheControl: "max-age=60")])
     for user in ["alice", "bob"] {
       _ = try await client(transport, .basicAuth(user: user, password: "p")).send(Request<String>.get("a"))
@@ -191,7 +192,7 @@ import Testing
     #expect(sent(transport) == ["a", "b", "a", "b"])
   }
 
-  @Test func `what a POST is redirected to is asked of the server`() async throws {
+  @Test func `the target of a redirected POST is requested from the server`() async throws {
     let transport = server([
       "form": Hop(status: 303, to: "b", cacheControl: "max-age=60"), "b": Hop(cacheControl: "max-age=60", body: "b"),
     ])
@@ -223,7 +224,7 @@ import Testing
     #expect(sent(transport) == ["cart", "cart", "receipt", "cart"])
   }
 
-  @Test func `each URL that sends a POST on is invalid, and so is the one that it names`() async throws {
+  @Test func `each URL that redirects a POST is invalid, and so is the last target`() async throws {
     let transport = ClosureTransport { request in
       guard request.method == .post else {
         return NetworkResponse(request: request, statusCode: 200, headers: ["Cache-Control": "max-age=60"])
@@ -238,7 +239,7 @@ import Testing
     #expect(await Set(store.entries(limit: 9).map { $0.key.url.suffix(2) }) == ["/d"])
   }
 
-  @Test func `a redirect that is not verified makes nothing invalid`() async throws {
+  @Test func `a redirect that is not verified does not make a URL invalid`() async throws {
     let transport = ClosureTransport { request in
       let headers: HeaderFields = ["Location": "b", "Cache-Control": "max-age=60"]
       let status = request.method == .post ? 303 : 200
@@ -250,7 +251,7 @@ import Testing
     #expect(store.count == 1)
   }
 
-  @Test func `a redirect that came while its URL was changed is not stored`() async throws {
+  @Test func `a redirect whose URL was changed while it was under way is not stored`() async throws {
     let gate = TestGate()
     let transport = ClosureTransport { request in
       guard request.url.lastPathComponent == "a", request.method == .get else {
@@ -272,7 +273,9 @@ import Testing
   }
 
   @Test(arguments: ["a#top", "#top", "https://API.example.com:443/v1/a#top"])
-  func `a validation that is redirected to its own URL ends, for later requests too`(location: String) async throws {
+  func `the wait for a validation that is redirected to its own URL ends, for later requests too`(location: String)
+    async throws
+  {
     let count = TestGate()
     let transport = ClosureTransport { request in
       count.arrive()
@@ -328,7 +331,7 @@ import Testing
     #expect(try await [calls[0].value, calls[1].value] == ["b", "a"])
   }
 
-  @Test func `a cache inside of redirects sees each hop without being asked`() async throws {
+  @Test func `a cache inside redirects stores each hop`() async throws {
     let transport = server(["a": Hop(to: "b", cacheControl: "max-age=60"), "b": Hop(cacheControl: "max-age=60")])
     let client = NetworkClient(
       transport, clock.requestClock, [CachingBehavior(store).ordered(.inside(.redirects))])

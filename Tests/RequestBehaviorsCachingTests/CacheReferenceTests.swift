@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `20,000 random decisions are those that the formulas of RFC 9111 and RFC 5861 give`() {
+  @Test func `20,000 random decisions match the formulas of RFC 9111 and RFC 5861`() {
     var random = Random(state: 9_111)
     var seen: [String: Int] = [:]
     let url = URL(string: "https://h/a")!

@@ -6,7 +6,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// Nothing is used again that belongs to somebody else, is out of date, or answers another question.
+/// A stored response is not used for another user or another request, or when it is out of date.
 @Suite(.limited) struct CacheReuseTests {
   private let store = MemoryCacheStore()
 
@@ -27,7 +27,7 @@ import Testing
 
   // MARK: Users
 
-  @Test func `a response for somebody who signed in while the request was under way is not stored`() async throws {
+  @Test func `a response is not stored for a user who signed in while the request was under way`() async throws {
     let signingIn = ClosureBehavior("sign-in", order: .signing, modify: { $0.call.noteSend(for: "ann") })
     let transport = server { _ in "ann's" }
     _ = try await client(transport, signingIn).send(Request<String>.get("me"))
@@ -36,8 +36,7 @@ import Testing
     #expect(try await client(nobody).send(Request<String>.get("me")) == "nobody's")
   }
 
-  @Test func `a request that is signed for somebody who signed in meanwhile leaves nothing in the cache`() async throws
-  {
+  @Test func `a request that is signed for a user who signed in during the call stores nothing`() async throws {
     let session = OAuth1Session(consumer: OAuth1Consumer(key: "ck", secret: "cs"))
     let signingIn = ClosureBehavior(
       "sign-in", order: .gate, beforeSend: { _ in session.signIn(OAuth1Credentials(token: "ann", secret: "s")) })
@@ -46,7 +45,7 @@ import Testing
     #expect(await store.entries(limit: 10).isEmpty)
   }
 
-  @Test func `a response that was under way when its user signed out is not stored`() async throws {
+  @Test func `a response under way is not stored after its user signs out`() async throws {
     struct Ann: RequestBehavior {
       func scope(for request: NetworkRequest) async -> String? { "ann" }
     }
@@ -114,7 +113,7 @@ import Testing
     #expect(try await client.send(Request<String>.get("a")) == "south")
   }
 
-  @Test func `a credential of a user whom the key tells apart may be added further in`() async throws {
+  @Test func `a credential may be added further in if the key identifies its user`() async throws {
     let transport = server(vary: "Authorization") { $0.headers["Authorization"] ?? "" }
     let client = client(transport, BasicAuthBehavior(user: "u", password: "p"))
     for _ in 1...2 { _ = try await client.send(Request<String>.get("a")) }
@@ -123,7 +122,9 @@ import Testing
 
   // MARK: Invalidation
 
-  @Test func `what the store could not remove is not used, and removed as soon as it can be`() async throws {
+  @Test func `responses that the store could not remove are not used, and are removed as soon as possible`()
+    async throws
+  {
     let failing = FailingStore(store)
     let version = Box(1)
     let transport = server { _ in "\(version.value)" }
@@ -160,7 +161,7 @@ import Testing
   }
 
   @Test(arguments: [307, 303])
-  func `what an unsafe request was redirected to is not valid any more`(status: Int) async throws {
+  func `the redirect target of an unsafe request is invalid`(status: Int) async throws {
     let version = Box(1)
     let transport = ClosureTransport { request in
       if request.url.lastPathComponent == "a" {
@@ -178,7 +179,7 @@ import Testing
     #expect(try await client.send(Request<String>.get("b")) == "2")
   }
 
-  @Test func `what one client changes is not stored by another one that shares its store`() async throws {
+  @Test func `a response that one client makes invalid is not stored by another client of the store`() async throws {
     let gate = TestGate()
     let slow = ClosureTransport { request in
       await gate.pass()
@@ -210,7 +211,7 @@ import Testing
   // MARK: Other questions
 
   @Test(arguments: [412, 416])
-  func `an answer to a condition or a range is none to a plain request`(status: Int) async throws {
+  func `a response to a condition or a range is not used for a plain request`(status: Int) async throws {
     let transport = ClosureTransport { request in
       let isPlain = !request.headers.contains("Range") && !request.headers.contains("If-Match")
       return NetworkResponse(
@@ -224,7 +225,7 @@ import Testing
     #expect(transport.sent.count == 3)
   }
 
-  @Test func `a redirect that was stored as it is does not keep others from following it`() async throws {
+  @Test func `a redirect that a request stored without following it is followed by other requests`() async throws {
     let transport = ClosureTransport { request in
       let isOld = request.url.lastPathComponent == "old"
       return NetworkResponse(
@@ -239,7 +240,7 @@ import Testing
   }
 
   @Test(arguments: [["ext=\"a", "no-store"], ["ext=\"a, no-store"]])
-  func `a quote without an end hides no directive`(lines: [String]) async throws {
+  func `a quoted string without an end does not hide a directive`(lines: [String]) async throws {
     let transport = ClosureTransport { request in
       var headers: HeaderFields = ["Last-Modified": "Wed, 01 Jan 2020 00:00:00 GMT"]
       for line in lines { headers.append("Cache-Control", line) }

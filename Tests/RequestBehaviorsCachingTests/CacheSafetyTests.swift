@@ -5,7 +5,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// Whose responses are kept apart, and what must not be stored.
+/// The separation of users, and responses that must not be stored.
 @Suite(.limited) struct CacheSafetyTests {
   private typealias Reply = CacheFixture.Reply
   private let fresh: HeaderFields = ["Cache-Control": "max-age=60"]
@@ -15,7 +15,7 @@ import Testing
     func scope(for request: NetworkRequest) -> String? { user.value }
   }
 
-  @Test func `one user's response is never another's`() async throws {
+  @Test func `the response of one user is not used for another`() async throws {
     let user = Box("alice")
     let fixture = CacheFixture(
       [Reply(headers: fresh, body: "alice's"), Reply(headers: fresh, body: "bob's")], ScopeBehavior(user: user))
@@ -61,7 +61,7 @@ import Testing
     #expect(try await fixture.send(request("a")).text == "1")
   }
 
-  @Test func `a response that is not verified is not stored, and changes nothing that is`() async throws {
+  @Test func `a response that is not verified is not stored, and does not change a stored response`() async throws {
     let fixture = CacheFixture([
       Reply(headers: fresh, body: "old"), Reply(status: 404, headers: fresh, isVerified: false),
       Reply(status: 409, headers: fresh, isVerified: false),
@@ -84,14 +84,14 @@ import Testing
       Reply(headers: fresh, body: "2"),
     ])
     #expect(try await fixture.send().text == "1")
-    // The redirect is asked for again. Where it leads is stored under its own URL.
+    // The redirect is requested again. Its target is stored under its own URL.
     #expect(try await fixture.send().text == "1")
     #expect(fixture.refusals == [.otherURL, .otherURL])
     #expect(await fixture.store.entries(limit: 9).map(\.key.url) == [location])
   }
 
   @Test(arguments: ["https://api.example.com/v1/b", "https://cdn.example.com/b"])
-  func `the conditions of a validation do not follow a redirect, and a 304 from there leads to a plain request`(
+  func `a redirect of a validation drops its conditions, and a 304 from there leads to a plain request`(
     location: String
   ) async throws {
     let fixture = CacheFixture([
@@ -104,7 +104,7 @@ import Testing
     #expect(fixture.sent.map { $0.headers["If-None-Match"] } == [nil, "\"a\"", nil, nil])
   }
 
-  @Test func `a response that came while its URL was changed is not stored`() async throws {
+  @Test func `a response whose URL was changed while it was under way is not stored`() async throws {
     let gate = TestGate()
     let transport = ClosureTransport { request in
       if request.method == .get { await gate.pass() }
@@ -127,7 +127,9 @@ import Testing
       (["Content-Length": "9", "Cache-Control": "max-age=60"], .incomplete),
       (["Cache-Control": "no-store"], .responseForbids), (["Vary": "*"], .varyStar),
     ] as [(HeaderFields, CacheRefusal)])
-  func `what may not be stored passes, and the reason is told`(headers: HeaderFields, refusal: CacheRefusal)
+  func `a response that may not be stored passes, and the reason is reported`(
+    headers: HeaderFields, refusal: CacheRefusal
+  )
     async throws
   {
     let fixture = CacheFixture(headers)
@@ -138,7 +140,7 @@ import Testing
     #expect(response.request.call.events.map(\.message) == ["miss", "not stored: \(refusal)"])
   }
 
-  @Test func `a body that is too large for the store is not stored, and takes the place of what is`() async throws {
+  @Test func `a body that is too large for the store is not stored, and the stored one is removed`() async throws {
     let fixture = CacheFixture(
       [
         Reply(headers: ["ETag": "\"a\""], body: "small"),
@@ -151,14 +153,14 @@ import Testing
     #expect(fixture.store.count == 0)
   }
 
-  @Test func `a hit obeys the limit of its request, as the network would`() async throws {
+  @Test func `a stored response obeys the limit of its request, as a response of the network does`() async throws {
     let fixture = CacheFixture(fresh)
     try await fixture.send()
     let error = await #expect(throws: NetworkError.self) { try await fixture.send(.get("a").with(\.bodyLimit, 3)) }
     #expect(error?.code == .bodyTooLarge)
   }
 
-  @Test func `a newer response with no-store takes the place of what is stored`() async throws {
+  @Test func `a newer response with no-store removes the stored one`() async throws {
     let fixture = CacheFixture([
       Reply(headers: ["ETag": "\"a\"", "Cache-Control": "max-age=60"], body: "old"),
       Reply(headers: ["Cache-Control": "no-store"]),
@@ -169,7 +171,7 @@ import Testing
   }
 
   @Test(arguments: [Request<NetworkResponse>.get("a"), Request(.head, "a")])
-  func `a 304 or the response to a HEAD with no-store removes what is stored`(
+  func `a 304 or the response to a HEAD with no-store removes the stored response`(
     request: Request<NetworkResponse>
   ) async throws {
     let fixture = CacheFixture([
@@ -183,7 +185,7 @@ import Testing
     #expect(try await fixture.send().source == .network)
   }
 
-  @Test func `variants of a URL are stored beside each other, and a match replaces its own`() async throws {
+  @Test func `variants of a URL are stored side by side, and a new response replaces the matching one`() async throws {
     let fixture = CacheFixture([
       Reply(headers: ["Cache-Control": "max-age=60", "Vary": "Foo"], body: "1"),
       Reply(headers: ["Cache-Control": "max-age=60", "Vary": "Foo"], body: "2"),

@@ -5,7 +5,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// Whose responses are kept while sessions begin, and what the first token has to do with it.
+/// The owners of responses that are kept while sessions begin, before and after the first token.
 @Suite(.limited) struct CacheSessionTests {
   private let store = MemoryCacheStore()
   private let events = Box<[CacheEvent]>([])
@@ -31,7 +31,7 @@ import Testing
     #expect(events.value.map(\.kind) == [.miss, .stored, .hit])
   }
 
-  @Test func `the responses to all who waited for the very first token are`() async throws {
+  @Test func `the responses to all requests that waited for the very first token are stored`() async throws {
     let gate = TestGate()
     let session = TokenSession(
       source: .closure { _ in
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: ["no-store", "max-age=60"], [1, 2])
-  func `a request that is redirected to the session's origin does not get what came without a token`(
+  func `a request that is redirected to the session's origin does not get a response stored without a token`(
     control: String, hops: Int
   ) async throws {
     let inner = transport
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: [NetworkError.Code.cannotConnect, .offline, .timedOut, .circuitOpen])
-  func `a stale response stands in where the token cannot be refreshed, as the server cannot be reached`(
+  func `a stale response is used if the token cannot be refreshed because the server cannot be reached`(
     code: NetworkError.Code
   ) async throws {
     let (client, _) = try await stale { throw NetworkError(code, "the test's server fails") }
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test(arguments: [500, 502, 503, 504])
-  func `a stale response stands in where the token endpoint says that it failed`(status: Int) async throws {
+  func `a stale response is used if the token endpoint reports its own failure`(status: Int) async throws {
     let error = NetworkError.unacceptableStatus(response(status))
     let (client, _) = try await stale { throw error }
     #expect(try await client.send(get.returning(NetworkResponse.self)).source == .stale)
@@ -138,7 +138,7 @@ import Testing
     gate.open()
   }
 
-  @Test func `no stale response stands in for a token that the server refuses, or for an error of the source's own`()
+  @Test func `a stale response does not replace a token that the server refuses, or an error of the token source`()
     async throws
   {
     let refused = NetworkError.unacceptableStatus(response(400))
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func `what came without a token is not given to the one who signs in, nor the reverse`() async throws {
+  @Test func `a response without a token is not used for a user who signs in, nor the reverse`() async throws {
     let isDown = Box(true)
     let session = TokenSession(
       source: .closure { _ in
@@ -167,7 +167,7 @@ import Testing
     #expect(try await client.send(optional) == "none")
   }
 
-  @Test func `what came without a token is not given to the one whose first token came later`() async throws {
+  @Test func `a response without a token is not used for a user whose first token came later`() async throws {
     let isDown = Box(true)
     let session = TokenSession(
       source: .closure { _ in
@@ -184,7 +184,7 @@ import Testing
   }
 
   @Test(arguments: ["Authorization", ""])
-  func `what came without the token of the signed-in user is not stored as the user's`(_ varies: String) async throws {
+  func `a response without the token of the signed-in user is not stored as the user's`(_ varies: String) async throws {
     let isDown = Box(true)
     let transport = ClosureTransport { request in
       let headers: HeaderFields = ["Cache-Control": "max-age=60", "Vary": varies]
@@ -206,7 +206,8 @@ import Testing
     #expect(transport.sent.count == 2)
   }
 
-  @Test func `what came without the token of the signed-in user is given to no call that requires it`() async throws {
+  @Test func `a response without the token of the signed-in user is not used for a call that requires it`() async throws
+  {
     let (gate, isDown) = (TestGate(), Box(true))
     let transport = ClosureTransport { request in
       let token = request.headers["Authorization"] ?? "none"

@@ -5,7 +5,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// The stored responses of a user who signs out, where the client that stored them is gone.
+/// The stored responses of a user who signs out after their client was released.
 @Suite(.limited) struct CacheSignOutTests {
   private let store = MemoryCacheStore()
   private let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
@@ -14,7 +14,7 @@ import Testing
   /// The store itself, and one of the user's own over it.
   private func stores() -> [any CacheStore] { [store, FailingStore(store)] }
 
-  @Test func `a sign-out removes what a client stored that is gone`() async throws {
+  @Test func `a sign-out removes the responses of a client that has been released`() async throws {
     for store in stores() {
       try await session.signIn(AccessToken("t1"))
       try await NetworkClient(transport, [.tokenAuth(session), .caching(store)]).send(.get("a"))
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func `a sign-out removes what a variant stored that is gone`() async throws {
+  @Test func `a sign-out removes the responses of a variant that has been released`() async throws {
     let client = NetworkClient(transport, [.tokenAuth(session)])
     for store in stores() {
       try await session.signIn(AccessToken("t1"))
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `a sign-out removes what a cache stored that is listed on a request`() async throws {
+  @Test func `a sign-out removes the responses of a cache that is listed on a request`() async throws {
     let client = NetworkClient(transport, [.tokenAuth(session)])
     for store in stores() {
       try await session.signIn(AccessToken("t1"), as: "anna")
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `a sign-out leaves what a gone client stored of another user, and of no user`() async throws {
+  @Test func `a sign-out keeps what a released client stored of another user, and of no user`() async throws {
     let other = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
     for (session, path) in [(session, "a"), (other, "b")] {
       try await session.signIn(AccessToken("t-\(path)"))
@@ -71,7 +71,7 @@ import Testing
     withExtendedLifetime(variants) {}
   }
 
-  @Test func `a sign-out does not remove the responses of a store once for each client that is gone`() async throws {
+  @Test func `a sign-out removes the responses of a store once, not once for each released client`() async throws {
     let store = FailingStore(store)
     try await session.signIn(AccessToken("t1"))
     for _ in 0..<20 { try await NetworkClient(transport, [.tokenAuth(session), .caching(store)]).send(.get("a")) }
@@ -80,7 +80,7 @@ import Testing
     #expect((1...2).contains(store.scopeRemovals.value))
   }
 
-  @Test func `a sign-out beside thousands of variants leaves another user's response under way in the cache`()
+  @Test func `a sign-out beside thousands of variants does not prevent the storing of another user's response`()
     async throws
   {
     let gate = TestGate()
@@ -105,7 +105,8 @@ import Testing
     withExtendedLifetime(variants) {}
   }
 
-  @Test func `what a sign-out could not remove goes with a later request, of another user`() async throws {
+  @Test func `responses that a sign-out could not remove are removed at a later request of another user`() async throws
+  {
     let failing = FailingStore(store)
     let client = NetworkClient(transport, [.tokenAuth(session), .caching(failing)])
     try await session.signIn(AccessToken("t1"))
@@ -120,7 +121,7 @@ import Testing
     #expect(try await client.send(Request<NetworkResponse>.get("b")).source == .cache)
   }
 
-  @Test func `what cannot be removed after a sign-out keeps no other user from the cache`() async throws {
+  @Test func `responses that cannot be removed after a sign-out do not block the cache for other users`() async throws {
     let failing = FailingStore(store)
     let client = NetworkClient(transport, [.tokenAuth(session), .caching(failing)])
     let other = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
@@ -144,7 +145,7 @@ import Testing
     try await client.send(.get("a"))
     failing.fails.value = true
     for number in 0..<1_001 { await cache.scopeEnded("user \(number)") }
-    // What may be of one of the users that are not remembered is not used either.
+    // A response that may belong to a user who is no longer remembered is not used either.
     #expect(try await client.send(Request<NetworkResponse>.get("a")).source == .network)
     failing.fails.value = false
     #expect(try await client.send(Request<NetworkResponse>.get("b")).source == .network)
@@ -154,7 +155,7 @@ import Testing
     #expect(failing.scopeRemovals.value == 1_001)
   }
 
-  @Test func `sign-outs of the same user that fail again and again keep no other user from the cache`() async throws {
+  @Test func `repeated failed sign-outs of one user do not block the cache for other users`() async throws {
     let failing = FailingStore(store)
     let (cache, client) = (CachingBehavior(failing), NetworkClient(transport, [.caching(failing)]))
     try await client.send(.get("a"))
@@ -163,7 +164,7 @@ import Testing
     #expect(try await client.send(Request<NetworkResponse>.get("a")).source == .cache)
   }
 
-  @Test func `a store in memory does not outlive its client for the sake of a sign-out`() async throws {
+  @Test func `a sign-out does not keep a store in memory alive after its client`() async throws {
     try await session.signIn(AccessToken("t1"))
     weak var released: MemoryCacheStore?
     do {

@@ -100,8 +100,7 @@ import Testing
   }
 
   @Test(arguments: [[:], ["Content-Encoding": "gzip", "Content-Length": "9"]] as [HeaderFields])
-  func `of a refused stream, of which only the beginning is kept, nothing is stored`(headers: HeaderFields) async throws
-  {
+  func `the kept beginning of a refused stream is not stored`(headers: HeaderFields) async throws {
     let body = Data(repeating: 7, count: 100_000)
     let transport = ClosureTransport { request in
       var fields: HeaderFields = ["Cache-Control": "max-age=60"]

@@ -58,7 +58,7 @@ import Testing
     #expect(ReceivedConditions.evaluate(request, on: stored) == expected)
   }
 
-  @Test func `RFC 9111 §4.3.2: without Last-Modified the date of the response counts, and only a 200 has a 304`() {
+  @Test func `RFC 9111 §4.3.2: the Date field replaces a missing Last-Modified, and only a 200 becomes a 304`() {
     let dated = stored(["Date": httpDate(-9)])
     #expect(ReceivedConditions.evaluate(["If-Modified-Since": httpDate(-9)], on: dated) == .notModified)
     #expect(ReceivedConditions.evaluate(["If-Modified-Since": httpDate(-10)], on: dated) == .full)
@@ -75,7 +75,7 @@ import Testing
       (["Last-Modified": httpDate(-5)], true), (["Last-Modified": httpDate(-4)], false), ([:], true),
       (["X": "1"], true),
     ] as [(HeaderFields, Bool)])
-  func `RFC 9111 §4.3.5: a HEAD is about the stored content if no validator and no length differs`(
+  func `RFC 9111 §4.3.5: a HEAD describes the stored content if validators and length do not differ`(
     head: HeaderFields, expected: Bool
   ) {
     let stored: HeaderFields = ["ETag": "\"a\"", "Content-Length": "4", "Last-Modified": httpDate(-5)]
@@ -111,7 +111,7 @@ import Testing
     #expect(StoredFields.stored(of: headers).map(\.name) == ["Cache-Control", "c"])
   }
 
-  @Test func `RFC 9111 §3.2: a 304 replaces fields by name, but for those that describe the stored bytes`() {
+  @Test func `RFC 9111 §3.2: a 304 replaces fields by name, except those that describe the stored bytes`() {
     let stored: HeaderFields = [
       "A": "1", "B": "1", "Content-Length": "4", "Content-Type": "text/plain", "Content-Encoding": "gzip", "Age": "9",
     ]
@@ -131,7 +131,7 @@ import Testing
     for name in ["D", "Connection", "Age", "Content-Range"] { #expect(!merged.contains(name)) }
   }
 
-  @Test func `RFC 9111 §4.3.4: a 304 gives a response the lifetime and the age that it tells`() throws {
+  @Test func `RFC 9111 §4.3.4: a 304 sets the lifetime and the age of the stored response`() throws {
     let request = NetworkRequest(url: URL(string: "https://h/a")!)
     let original = NetworkResponse(
       request: request, statusCode: 200,
@@ -156,7 +156,7 @@ import Testing
     #expect(star == nil)
   }
 
-  @Test func `RFC 9110 §6.6.1: what is stored without a date gets that of its arrival`() throws {
+  @Test func `RFC 9110 §6.6.1: a response without a date is stored with the date of its arrival`() throws {
     let request = NetworkRequest(url: URL(string: "https://h/a")!)
     let stored = try #require(
       StoredResponse(

@@ -11,7 +11,7 @@ import Testing
   }
 
   @Test(arguments: ["*", "*, *", ", *", "*, Foo", "Foo, *", "Foo Bar", "\"Foo\""])
-  func `RFC 9111 §4.1: a Vary with a star, or with what is no name, matches nothing`(vary: String) {
+  func `RFC 9111 §4.1: a Vary with a star, or with an invalid name, matches nothing`(vary: String) {
     #expect(CacheVariant(of: ["Vary": vary], to: ["Foo": "1"]) == nil)
     var lines: HeaderFields = ["Vary": ""]
     lines.append("Vary", vary)
@@ -76,7 +76,7 @@ import Testing
     "", "bytes", "bytes=", "bytes=-", "bytes=a-b", "bytes=1", "bytes=2-1", "bytes=0-1,3-4", "lines=0-1", "bytes=-1-2",
     "bytes=99999999999999999999-", "bytes= 0-1",
   ])
-  func `RFC 9110 §14.2: several ranges, other units and what is malformed are no range`(value: String) {
+  func `RFC 9110 §14.2: several ranges, other units and malformed ranges are ignored`(value: String) {
     #expect(ByteRange(value) == nil)
   }
 

@@ -31,7 +31,7 @@ import Testing
 
   // MARK: Writes without a response
 
-  @Test func `a write that is cancelled while the server carries it out makes its URL invalid`() async throws {
+  @Test func `a cancelled write makes its URL invalid if the server may have carried it out`() async throws {
     let gate = TestGate()
     let transport = server { request in
       await gate.pass()
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: ["https://api.example.com/v1/b", "https://cdn.example.com/b"])
-  func `a write that is lost where it was redirected to also makes that URL invalid`(location: String) async throws {
+  func `a write that is lost after a redirect makes the redirect's target invalid too`(location: String) async throws {
     let transport = server { request in
       guard request.url.lastPathComponent == "a" else { throw NetworkError(.timedOut, "the test's server fails") }
       return NetworkResponse(request: request, statusCode: 307, headers: ["Location": location])
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test(arguments: [NetworkError.Code.cannotConnect, .dnsFailed, .tlsFailed, .intercepted])
-  func `a write that did not reach the server makes nothing invalid`(code: NetworkError.Code) async throws {
+  func `a write that did not reach the server does not make a URL invalid`(code: NetworkError.Code) async throws {
     let transport = server { _ in throw NetworkError(code, "the test's server fails") }
     let client = client(transport)
     try await client.send(.get("a"))
@@ -125,7 +125,7 @@ import Testing
     #expect(store.count == 1)
   }
 
-  @Test func `a write that timed out before it had a connection makes nothing invalid`() async throws {
+  @Test func `a write that timed out before it had a connection does not make a URL invalid`() async throws {
     let transport = server { _ in
       var error = NetworkError(.timedOut, "the test's server fails")
       error.progress = NetworkError.Progress(.notSent)
@@ -137,7 +137,7 @@ import Testing
     #expect(store.count == 1)
   }
 
-  @Test func `a write that a behavior refuses before it is sent makes nothing invalid`() async throws {
+  @Test func `a write that a behavior refuses before it is sent does not make a URL invalid`() async throws {
     let transport = server { NetworkResponse(request: $0, statusCode: 200) }
     let client = client(
       transport, ClosureBehavior("refuses", modify: { if $0.method == .put { throw Failure("no") } }))
@@ -146,7 +146,7 @@ import Testing
     #expect(store.count == 1)
   }
 
-  @Test func `a write whose successful response is not verified makes nothing invalid`() async throws {
+  @Test func `a write whose successful response is not verified does not make a URL invalid`() async throws {
     let transport = server { NetworkResponse(request: $0, statusCode: 200, isVerified: false) }
     let client = client(transport)
     try await client.send(.get("a"))
@@ -155,7 +155,7 @@ import Testing
     #expect(store.count == 1)
   }
 
-  @Test func `what the store cannot remove after a lost write is not used`() async throws {
+  @Test func `responses that the store cannot remove after a lost write are not used`() async throws {
     let failing = FailingStore(store)
     let transport = server { _ in throw NetworkError(.timedOut, "the test's server fails") }
     let client = NetworkClient(transport, clock.requestClock, [.caching(failing)])
@@ -179,7 +179,7 @@ import Testing
     }
   }
 
-  @Test func `the response to a POST that came while its URL was changed is not stored`() async throws {
+  @Test func `the response to a POST is not stored if its URL was changed while it was under way`() async throws {
     let gate = TestGate()
     let client = client(holdingServer(gate))
     let post = Task { try await client.send(.post("a")) }
@@ -200,7 +200,7 @@ import Testing
     #expect(try await client.send(Request<String>.get("a")) == "old")
   }
 
-  @Test func `the response to a POST that came while everything was removed is not stored`() async throws {
+  @Test func `the response to a POST is not stored if everything was removed while it was under way`() async throws {
     let gate = TestGate()
     let client = client(holdingServer(gate))
     let post = Task { try await client.send(.post("a")) }

@@ -8,7 +8,7 @@ import Testing
 @Suite(.limited) struct CachingBehaviorTests {
   private typealias Reply = CacheFixture.Reply
 
-  @Test func `a fresh response is used without asking the server, with its age`() async throws {
+  @Test func `a fresh response is used without a request, and shows its age`() async throws {
     let fixture = CacheFixture(["Cache-Control": "max-age=60", "X": "1"])
     let first = try await fixture.send()
     #expect(first.source == .network)
@@ -50,7 +50,7 @@ import Testing
     #expect(fixture.kinds == [.miss, .stored, .revalidated, .hit])
   }
 
-  @Test func `a stale response gives way to the new one that the server sends`() async throws {
+  @Test func `the server's new response replaces a stale one`() async throws {
     let fixture = CacheFixture([
       Reply(headers: ["Cache-Control": "max-age=60", "ETag": "\"a\""], body: "old"),
       Reply(headers: ["Cache-Control": "max-age=60", "ETag": "\"b\""], body: "new"),
@@ -63,7 +63,8 @@ import Testing
     #expect(fixture.store.count == 1)
   }
 
-  @Test func `a 304 with another entity tag confirms nothing, and the request is sent without conditions`() async throws
+  @Test func `a 304 with another entity tag is not a validation, and the request is sent without conditions`()
+    async throws
   {
     let fixture = CacheFixture([
       Reply(headers: ["ETag": "\"a\""], body: "old"), Reply(status: 304, headers: ["ETag": "\"b\""]),
@@ -74,7 +75,8 @@ import Testing
     #expect(fixture.sent.map { $0.headers["If-None-Match"] } == [nil, "\"a\"", nil])
   }
 
-  @Test func `the 304 of a validation is a success for those further in, and those further out get what is stored`()
+  @Test
+  func `behaviors further in see the 304 of a validation as a success, those further out get the stored response`()
     async throws
   {
     let journal = Journal()
@@ -91,7 +93,7 @@ import Testing
     #expect(journal.entries == ["inner 200", "outer 200", "inner 304", "outer 200"])
   }
 
-  @Test func `a 304 to the user's own condition passes`() async throws {
+  @Test func `a 304 to the caller's own condition passes`() async throws {
     let fixture = CacheFixture(["ETag": "\"a\""])
     try await fixture.send()
     let response = try await fixture.send(.get("a", headers: ["If-None-Match": "\"a\""]))
@@ -100,7 +102,8 @@ import Testing
     #expect(fixture.refusals == [.notModified])
   }
 
-  @Test func `RFC 9111 §4.3.4: a 304 to the user's own condition makes what is stored fresh again`() async throws {
+  @Test func `RFC 9111 §4.3.4: a 304 to the caller's own condition makes the stored response fresh again`() async throws
+  {
     let fixture = CacheFixture(["ETag": "\"a\"", "Cache-Control": "max-age=60"])
     try await fixture.send()
     fixture.wait(61)
@@ -121,7 +124,7 @@ import Testing
     #expect(try await fixture.send().source == .cache)
   }
 
-  @Test func `RFC 9111 §4.3.2: the user's own condition is evaluated on a fresh response`() async throws {
+  @Test func `RFC 9111 §4.3.2: the caller's own condition is evaluated on a fresh response`() async throws {
     let fixture = CacheFixture(["ETag": "\"a\"", "Cache-Control": "max-age=60", "Content-Type": "text/plain"])
     try await fixture.send()
     let same = try await fixture.send(.get("a", headers: ["If-None-Match": "\"x\", \"a\""]))
@@ -136,7 +139,7 @@ import Testing
     #expect(fixture.sent.count == 1)
   }
 
-  @Test func `a failure that is stored is used as the network's would be`() async throws {
+  @Test func `a stored failure is used like a failure of the network`() async throws {
     let fixture = CacheFixture(["Cache-Control": "max-age=60"], status: 404)
     let strict = fixture.client.with { $0.options.acceptableStatuses = .success }
     for _ in 0..<2 {
@@ -171,7 +174,8 @@ import Testing
   }
 
   @Test(arguments: ["POST", "PUT", "PATCH", "DELETE", "M-SEARCH"])
-  func `an unsafe request makes what is stored of its URL invalid, unless it failed`(method: String) async throws {
+  func `an unsafe request makes the stored responses of its URL invalid, unless it failed`(method: String) async throws
+  {
     let fixture = CacheFixture([
       Reply(headers: ["Cache-Control": "max-age=60"], body: "old"), Reply(status: 500),
       Reply(status: 201, headers: ["Location": "/v1/b"]), Reply(headers: ["Cache-Control": "max-age=60"], body: "new"),
@@ -196,7 +200,7 @@ import Testing
     #expect(try await fixture.send().text == "new")
   }
 
-  @Test func `a response to a POST that is what a GET would get is stored for it`() async throws {
+  @Test func `a response to a POST that represents its URL is stored for GET`() async throws {
     let fixture = CacheFixture([
       Reply(headers: ["Cache-Control": "max-age=60", "Content-Location": "/v1/a"], body: "made"), Reply(body: "got"),
     ])
@@ -221,7 +225,7 @@ import Testing
     #expect(fixture.sent.count == 3)
   }
 
-  @Test func `a range of a fresh response is a 206 made of it, and a 206 is never a 200`() async throws {
+  @Test func `a range of a fresh response is used as a 206, and a 206 is not used as a 200`() async throws {
     let fixture = CacheFixture([
       Reply(status: 206, headers: ["Cache-Control": "max-age=60", "Content-Range": "bytes 0-1/11"], body: "01"),
       Reply(headers: ["Cache-Control": "max-age=60", "A": "1"], body: "0123456789A"),

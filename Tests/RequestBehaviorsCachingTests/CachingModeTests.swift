@@ -9,7 +9,7 @@ import Testing
 
   private func request(_ mode: CachingMode) -> Request<NetworkResponse> { .get("a").with(\.caching, mode) }
 
-  @Test func `a reload passes what is stored over, tells caches on the way, and stores the response`() async throws {
+  @Test func `a reload skips the stored response, sends no-cache, and stores the new response`() async throws {
     let fixture = CacheFixture([
       Reply(headers: ["Cache-Control": "max-age=60", "ETag": "\"a\""], body: "old"),
       Reply(headers: ["Cache-Control": "max-age=60", "ETag": "\"a\""], body: "new"),
@@ -22,7 +22,7 @@ import Testing
     #expect(fixture.sent.count == 2)
   }
 
-  @Test func `a revalidation asks the server about a fresh response, but not about an immutable one`() async throws {
+  @Test func `a revalidation validates a fresh response, except an immutable one`() async throws {
     let fixture = CacheFixture(["Cache-Control": "max-age=60", "ETag": "\"a\""])
     try await fixture.send()
     #expect(try await fixture.send(request(.revalidate)).source == .revalidated)
@@ -32,7 +32,7 @@ import Testing
     #expect(try await immutable.send(request(.revalidate)).source == .cache)
   }
 
-  @Test func `only-if-cached sends nothing: what is not fresh is a 504`() async throws {
+  @Test func `only-if-cached sends nothing: without a fresh response the outcome is a 504`() async throws {
     let fixture = CacheFixture(["Cache-Control": "max-age=60", "ETag": "\"a\""])
     #expect(try await fixture.send(request(.onlyIfCached)).statusCode == 504)
     #expect(fixture.sent.isEmpty)
@@ -48,7 +48,7 @@ import Testing
     #expect(fixture.sent.count == 1)
   }
 
-  @Test func `a request that prefers what is stale gets it, however old it is`() async throws {
+  @Test func `a request that prefers stale responses gets one, however old it is`() async throws {
     let fixture = CacheFixture(["ETag": "\"a\""])
     try await fixture.send()
     fixture.wait(100_000)
@@ -59,7 +59,7 @@ import Testing
     #expect(fixture.kinds == [.miss, .stored, .stale])
   }
 
-  @Test func `no-store uses nothing and stores nothing`() async throws {
+  @Test func `no-store neither uses nor stores a response`() async throws {
     let fixture = CacheFixture(["Cache-Control": "max-age=60"])
     try await fixture.send(request(.noStore))
     #expect(fixture.sent[0].headers["Cache-Control"] == "no-store")
@@ -70,14 +70,14 @@ import Testing
     #expect(fixture.sent.count == 3)
   }
 
-  @Test func `the user's own Cache-Control is sent as it is`() async throws {
+  @Test func `the caller's own Cache-Control is sent unchanged`() async throws {
     let fixture = CacheFixture(["Cache-Control": "max-age=60"])
     try await fixture.send(.get("a", headers: ["Cache-Control": "max-age=7"]).with(\.caching, .reload))
     #expect(fixture.sent[0].headers["Cache-Control"] == "max-age=7")
   }
 
   @Test(arguments: [500, 502, 503, 504])
-  func `RFC 5861 §4: a stale response stands in for a status that says the server failed`(status: Int) async throws {
+  func `RFC 5861 §4: a stale response replaces a status of a failed server`(status: Int) async throws {
     let fixture = CacheFixture([
       Reply(headers: ["Cache-Control": "max-age=60, stale-if-error=30", "ETag": "\"a\""], body: "body"),
       Reply(status: status),
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: [NetworkError.Code.cannotConnect, .dnsFailed, .connectionLost, .timedOut, .truncatedBody])
-  func `RFC 5861 §4: a stale response stands in where the server cannot be reached`(code: NetworkError.Code)
+  func `RFC 5861 §4: a stale response replaces the error of an unreachable server`(code: NetworkError.Code)
     async throws
   {
     let fixture = CacheFixture(
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test(arguments: [NetworkError.Code.tlsFailed, .badResponse, .intercepted])
-  func `a server that may be another one is not hidden behind a stale response`(code: NetworkError.Code) async throws {
+  func `a stale response does not hide that the server may be another one`(code: NetworkError.Code) async throws {
     let fixture = CacheFixture(
       [Reply(headers: ["Cache-Control": "max-age=60, stale-if-error=600"], body: "body"), Reply(fails: code)],
       policy: CachePolicy(staleIfError: .seconds(600)))
@@ -120,7 +120,9 @@ import Testing
   }
 
   @Test(arguments: ["must-revalidate", "no-cache"])
-  func `RFC 9111 §4.2.4: what forbids being stale never stands in for a failure`(directive: String) async throws {
+  func `RFC 9111 §4.2.4: a response that may not be used stale does not replace a failure`(directive: String)
+    async throws
+  {
     let fixture = CacheFixture(
       [Reply(headers: ["Cache-Control": "max-age=2, \(directive)"]), Reply(fails: .cannotConnect)],
       policy: CachePolicy(staleIfError: .seconds(30)))
@@ -130,7 +132,7 @@ import Testing
     await #expect(throws: NetworkError.self) { try await fixture.send(request(.preferStale)) }
   }
 
-  @Test func `RFC 9111 §1.2.2: an age beyond 2³¹ seconds is 2³¹`() async throws {
+  @Test func `RFC 9111 §1.2.2: an age beyond 2³¹ seconds is read as 2³¹`() async throws {
     let fixture = CacheFixture(["ETag": "\"a\"", "Age": "2147483640"])
     try await fixture.send()
     fixture.wait(7)
@@ -139,7 +141,7 @@ import Testing
     #expect(try await fixture.send(request(.preferStale)).headers["Age"] == "2147483648")
   }
 
-  @Test func `a stale response that is larger than the request allows replaces no failure`() async throws {
+  @Test func `a failure is not replaced by a stale response that exceeds the request's limit`() async throws {
     let fixture = CacheFixture([
       Reply(headers: ["Cache-Control": "max-age=60, stale-if-error=600"], body: "body"),
       Reply(status: 503, body: "no"), Reply(fails: .cannotConnect),
@@ -155,7 +157,7 @@ import Testing
     #expect(try await fixture.send().source == .stale)
   }
 
-  @Test func `an error of the user's own is not covered by a stale response`() async throws {
+  @Test func `a stale response does not replace the error for a body that is too large`() async throws {
     let fixture = CacheFixture(
       [Reply(headers: ["Cache-Control": "max-age=2"]), Reply(fails: .bodyTooLarge)],
       policy: CachePolicy(staleIfError: .seconds(30)))

@@ -83,7 +83,7 @@ func terms(
       (["Age": "30", "Date": httpDate(-20)], 4, 34),
       (["Age": "3", "Date": httpDate(-20)], 4, 20), ([:], 4, 4),
     ] as [(HeaderFields, Double, Double)])
-  func `RFC 9111 §4.2.3: the age at the arrival is the apparent one, or the told one and the delay`(
+  func `RFC 9111 §4.2.3: the age at arrival is the apparent age, or the Age field plus the delay`(
     headers: HeaderFields, delay: Double, age: Double
   ) {
     #expect(terms(headers, delay: delay).initialAge == age)
@@ -94,7 +94,7 @@ func terms(
     ("7200;foo=bar", 0),
     ("2147483647", 2_147_483_647), ("2147483649", 2_147_483_648), ("99999999999999999999", 2_147_483_648),
   ])
-  func `RFC 9111 §5.1: the first member of Age counts, and what is no number does not`(value: String, age: Int) {
+  func `RFC 9111 §5.1: the first member of Age counts, and an invalid number is ignored`(value: String, age: Int) {
     #expect(StoredTerms.age(in: ["Age": value]) == age)
     var lines: HeaderFields = ["Age": value]
     lines.append("Age", "5")
@@ -111,7 +111,7 @@ func terms(
     #expect(abs(terms.age(at: arrival.addingTimeInterval(1.4)) - 0.5) < 1e-6)
   }
 
-  @Test func `a response that is from the future is stale, since the clock was set back`() {
+  @Test func `a response with a date in the future is stale, because the clock was set back`() {
     let terms = terms(["Cache-Control": "max-age=60, stale-while-revalidate=999, stale-if-error=999"])
     let before = arrival.addingTimeInterval(-1)
     #expect(!terms.isFresh(at: before))
@@ -124,7 +124,7 @@ func terms(
     ("no-cache", true, false, false), ("no-cache=\"a\"", false, false, false), ("must-revalidate", false, true, false),
     ("proxy-revalidate", false, false, false), ("s-maxage=1", false, false, false), ("immutable", false, false, true),
   ])
-  func `RFC 9111 §5.2.2: no-cache and must-revalidate forbid what is stale, directives for shared caches do not`(
+  func `RFC 9111 §5.2.2: no-cache and must-revalidate forbid stale use, directives for shared caches do not`(
     value: String, requiresValidation: Bool, forbidsStale: Bool, isImmutable: Bool
   ) {
     let terms = terms(["Cache-Control": value])
@@ -134,7 +134,7 @@ func terms(
     #expect(terms.allowsStale == !(requiresValidation || forbidsStale))
   }
 
-  @Test func `RFC 5861 §3 and §4: the windows are numbers of seconds, and none if they are not valid`() {
+  @Test func `RFC 5861 §3 and §4: a window is a number of seconds, and an invalid one is ignored`() {
     let valid = terms(["Cache-Control": "stale-while-revalidate=5, stale-if-error=\"7\""])
     #expect(valid.staleWhileRevalidate == 5)
     #expect(valid.staleIfError == 7)

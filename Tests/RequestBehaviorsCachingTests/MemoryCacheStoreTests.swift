@@ -19,7 +19,7 @@ import Testing
       terms: terms(headers, responseTime: now))
   }
 
-  @Test func `what was not used for the longest time goes first`() async {
+  @Test func `the least recently used response is evicted first`() async {
     let store = MemoryCacheStore(capacity: 3_000, maximumBodySize: 3_000)
     for name in ["a", "b", "c"] { #expect(await store.save(response(700), for: key(name), matching: [:]) == 0) }
     #expect(await store.response(for: key("a"), matching: [:]) != nil)
@@ -34,13 +34,15 @@ import Testing
   }
 
   @Test(arguments: [3_000, 10_000])
-  func `a response that is larger than the store goes, and nothing else does`(maximumBodySize: Int) async {
+  func `a response that is larger than the store removes what it replaces, and no other response`(maximumBodySize: Int)
+    async
+  {
     let store = MemoryCacheStore(capacity: 3_000, maximumBodySize: maximumBodySize)
     #expect(store.maximumBodySize == 3_000)
     for name in ["a", "b"] { _ = await store.save(response(700), for: key(name), matching: [:]) }
     #expect(await store.save(response(2_900), for: key("c"), matching: [:]) == 0)
     #expect(await store.entries(limit: 9).map(\.key.url) == ["https://h/b", "https://h/a"])
-    // What it would replace is older than it.
+    // The response that it would replace is older.
     #expect(await store.save(response(2_900), for: key("a"), matching: [:]) == 0)
     #expect(await store.entries(limit: 9).map(\.key.url) == ["https://h/b"])
     #expect(store.size == 700 + 256)
@@ -70,7 +72,7 @@ import Testing
     #expect(store.size == 0)
   }
 
-  @Test func `of too many variants the one that was not used for the longest time goes`() async {
+  @Test func `of too many variants the least recently used one is evicted`() async {
     let store = MemoryCacheStore()
     func save(_ value: Int, _ name: String = "a") async -> Int {
       let variant = CacheVariant(fields: [.init(name: "foo", value: "\(value)")])
@@ -89,7 +91,7 @@ import Testing
     #expect(store.count == 65)
   }
 
-  @Test func `an update keeps the body, and one of a response that was replaced does nothing`() async throws {
+  @Test func `an update keeps the body, and an update of a replaced response does nothing`() async throws {
     let store = MemoryCacheStore()
     let old = response(10, ["A": "1"])
     _ = await store.save(old, for: key("a"), matching: [:])
@@ -109,7 +111,7 @@ import Testing
     #expect(store.count == 0)
   }
 
-  @Test func `RFC 9111 §4: of several responses that match the most recent is used`() async {
+  @Test func `RFC 9111 §4: of several matching responses the most recent is used`() async {
     let store = MemoryCacheStore()
     // The first is found by any request, the second by those with Foo: 1, which the other did not have.
     _ = await store.save(response(1, ["Vary": "Foo"]), for: key("a"), matching: ["Foo": "1"])
@@ -146,7 +148,7 @@ import Testing
   }
 
   @Test(arguments: 1...3 as ClosedRange<UInt64>)
-  func `the list of uses is the one that an array would be, whatever is done to it`(seed: UInt64) {
+  func `the list of uses behaves like an array under all operations`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var list = LeastRecentlyUsed<Int>()
     var model: [(position: Int, value: Int)] = []  // The oldest first.

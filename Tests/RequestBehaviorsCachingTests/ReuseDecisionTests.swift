@@ -36,7 +36,7 @@ import Testing
       terms(["Cache-Control": directives]), for: demand, now: arrival.addingTimeInterval(seconds))
   }
 
-  @Test func `RFC 9111 §4: a fresh response is used, a stale one validated or fetched anew`() {
+  @Test func `RFC 9111 §4: a fresh response is used, a stale one is validated or fetched again`() {
     #expect(decide("max-age=60", after: 59.9) == .use(.fresh))
     #expect(decide("max-age=60", after: 60) == .revalidate)
     #expect(decide("max-age=60", after: 60, hasValidator: false) == .forward)
@@ -73,7 +73,7 @@ import Testing
     ("max-stale=10", 71, .revalidate),
     ("max-stale=x", 61, .revalidate), ("max-stale=10", 59, .use(.fresh)), ("max-stale=\"10\"", 70, .use(.stale)),
   ])
-  func `RFC 9111 §5.2.1.2: max-stale allows that a response has been stale for so long`(
+  func `RFC 9111 §5.2.1.2: max-stale of the request is the greatest accepted time since expiry`(
     directives: String, seconds: Double, expected: ReuseDecision
   ) {
     #expect(decide(demand(directives), "max-age=60", after: seconds) == expected)
@@ -84,7 +84,7 @@ import Testing
     ("min-fresh=x", 0, .revalidate),
     ("min-fresh=10, max-stale", 61, .revalidate),
   ])
-  func `RFC 9111 §5.2.1.3: min-fresh asks that a response stays fresh for so long`(
+  func `RFC 9111 §5.2.1.3: min-fresh of the request is the least accepted time until expiry`(
     directives: String, seconds: Double, expected: ReuseDecision
   ) {
     #expect(decide(demand(directives), "max-age=60", after: seconds) == expected)
@@ -102,7 +102,7 @@ import Testing
     #expect(decide(demand(mode: .noStore), "max-age=60", after: 1) == .forward)
   }
 
-  @Test func `RFC 9111 §5.2.1.7: only-if-cached is a 504 where nothing stored may be used`() {
+  @Test func `RFC 9111 §5.2.1.7: only-if-cached is a 504 if no stored response may be used`() {
     for only in [demand("only-if-cached"), demand(mode: .onlyIfCached)] {
       #expect(decide(only, "max-age=60", after: 1) == .use(.fresh))
       #expect(decide(only, "max-age=60", after: 61) == .gatewayTimeout)
@@ -112,7 +112,7 @@ import Testing
     #expect(decide(demand("only-if-cached, max-stale"), "max-age=60", after: 61) == .use(.stale))
   }
 
-  @Test func `RFC 9111 §5.4: Pragma counts where there is no Cache-Control`() {
+  @Test func `RFC 9111 §5.4: Pragma counts if Cache-Control is missing`() {
     #expect(decide(demand(headers: ["Pragma": "no-cache"]), "max-age=60", after: 1) == .revalidate)
     #expect(decide(demand(headers: ["Pragma": "foo, No-Cache"]), "max-age=60", after: 1) == .revalidate)
     #expect(decide(demand(headers: ["Pragma": "foo"]), "max-age=60", after: 1) == .use(.fresh))
@@ -130,8 +130,7 @@ import Testing
     #expect(decide("max-age=60, stale-while-revalidate=10, no-cache", after: 65) == .revalidate)
   }
 
-  @Test func `RFC 5861 §4: a stale response stands in for a failure, as the response, the request or the policy says`()
-  {
+  @Test func `RFC 5861 §4: the response, the request or the policy allows a stale response in place of a failure`() {
     let policy = CachePolicy(staleIfError: .seconds(20))
     #expect(standsIn(demand(), "max-age=60, stale-if-error=10", after: 70))
     #expect(!standsIn(demand(), "max-age=60, stale-if-error=10", after: 71))
@@ -155,13 +154,13 @@ import Testing
     #expect(decide(demand(mode: .reload), "max-age=60, immutable", after: 1) == .forward)
   }
 
-  @Test func `a request that prefers what is stale gets what is stored, whatever its age`() {
+  @Test func `a request that prefers stale responses gets the stored one, whatever its age`() {
     #expect(decide(demand(mode: .preferStale), "max-age=60", after: 9_999) == .use(.stale))
     #expect(decide(demand(mode: .preferStale), "max-age=60", after: 1) == .use(.fresh))
     #expect(decide(demand(mode: .preferStale), "max-age=60, no-cache", after: 1) == .revalidate)
   }
 
-  @Test func `a reload sends no validator, so that a broken response is not kept by a 304`() {
+  @Test func `a reload sends no validator, so that a 304 cannot keep a broken response`() {
     #expect(decide(demand(mode: .reload), "max-age=60", after: 1) == .forward)
     #expect(CacheDemand.directive(for: .reload) == "no-cache")
     #expect(CacheDemand.directive(for: .revalidate) == "max-age=0")

@@ -76,7 +76,7 @@ import Testing
     ("10", nil, 10, true), ("10", nil, 9, false), ("10", nil, 11, false), ("10", "gzip", 99, true), (nil, nil, 5, true),
     ("10, 10", nil, 5, true),
   ])
-  func `RFC 9111 §3.3: a body of another length than the response says is not complete`(
+  func `RFC 9111 §3.3: a body whose length differs from the announced one is incomplete`(
     length: String?, encoding: String?, count: Int, isComplete: Bool
   ) {
     var headers = HeaderFields()
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: ["POST", "PUT", "PATCH", "DELETE", "M-SEARCH"])
-  func `RFC 9111 §4.4: a response to an unsafe method makes its URL invalid, and those on its origin that it names`(
+  func `RFC 9111 §4.4: an unsafe method makes its URL invalid, and the URLs that its response names on its origin`(
     method: String
   ) {
     func urls(_ status: Int, _ headers: HeaderFields = [:]) -> [String] {
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"])
-  func `RFC 9111 §4.4: a response to a safe method makes nothing invalid`(method: String) {
+  func `RFC 9111 §4.4: a safe method does not make a URL invalid`(method: String) {
     let method = RequestMethod(rawValue: method)
     #expect(CacheInvalidation.urls(statusCode: 200, headers: ["Location": "/b"], method: method, url: url).isEmpty)
   }

@@ -51,7 +51,7 @@ import Testing
     #expect(try decoder.decode(StoredResponse.self, from: encoder.encode(Self.whole)) == Self.whole)
   }
 
-  @Test func `a field that is a secret for one origin is one for every origin afterwards`() throws {
+  @Test func `a field that is a secret for one origin is decoded as a secret for every origin`() throws {
     let headers = HeaderFields([.init("X-A", "1", sensitive: .baseURL), .init("X-B", "2")])
     let response = StoredResponse(
       statusCode: 200, headers: headers, body: Data(), variant: CacheVariant(fields: []), storedAt: arrival,
@@ -64,13 +64,13 @@ import Testing
     #expect(throws: DecodingError.self) { try decoded(Self.whole) { $0[part] = nil } }
   }
 
-  @Test(arguments: [99, 1_000, -1, Int.max]) func `a status that no response has is refused`(status: Int) throws {
+  @Test(arguments: [99, 1_000, -1, Int.max]) func `an invalid status is refused`(status: Int) throws {
     #expect(throws: DecodingError.self) { try decoded(Self.whole) { $0["statusCode"] = status } }
     #expect(try decoded(Self.whole) { $0["statusCode"] = 999 }.statusCode == 999)
   }
 
   @Test(arguments: ["initialAge", "lifetime", "responseTime", "staleWhileRevalidate", "staleIfError"])
-  func `times that are no numbers are refused, and so is a negative age`(name: String) throws {
+  func `invalid times and a negative age are refused`(name: String) throws {
     let list = PropertyListEncoder()
     list.outputFormat = .xml
     let text = String(decoding: try list.encode(Self.whole), as: UTF8.self)
@@ -91,7 +91,7 @@ import Testing
     #expect(try JSONDecoder().decode(CacheVariant.self, from: JSONEncoder().encode(variant)) == variant)
   }
 
-  @Test func `removals that are kept in a file count on`() throws {
+  @Test func `the marks of removals continue after they are saved and loaded`() throws {
     let key = CacheKey(url: "u", scopes: ["alice"], discriminator: "")
     var removals = CacheRemovals()
     let mark = removals.mark
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test(arguments: [#"{"start":-1,"removed":""}"#, #"{"start":4611686018427387904,"removed":""}"#])
-  func `removals of a number that no cache has reached are no removals`(text: String) {
+  func `removals with a number that no cache can have reached are refused`(text: String) {
     #expect(throws: DecodingError.self) { try JSONDecoder().decode(CacheRemovals.self, from: Data(text.utf8)) }
   }
 

@@ -34,11 +34,11 @@ struct CacheCase: CustomTestStringConvertible, Sendable {
     var expects: Expectation?
     var expectedStatus: Int?
     var expectedBody: String?
-    /// What the response must have.
+    /// The fields that the response must have.
     var has: [(String, Value)] = []
-    /// What the response must not have.
+    /// The fields that the response must not have.
     var lacks: [String] = []
-    /// What the server must have been asked with.
+    /// The fields that the server must have received.
     var sends: HeaderFields = [:]
   }
 
@@ -109,7 +109,7 @@ struct CacheCaseRunner {
       guard let step = current.value else { return NetworkResponse(request: request, statusCode: 500) }
       return try Self.respond(step, to: request, at: clock.date)
     }
-    // What is told of a disconnected cache depends on it: a stale response may stand in.
+    // The rules of a disconnected cache depend on it: a stale response may replace the failure.
     let policy = CachePolicy(staleIfError: .seconds(86_400))
     var configuration = RequestConfiguration(
       baseURL: baseURL, behaviors: [.caching(MemoryCacheStore(), policy: policy)])

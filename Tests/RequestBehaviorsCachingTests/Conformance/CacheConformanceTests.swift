@@ -21,18 +21,18 @@ import Testing
   ]
 
   @Test(arguments: all.filter { $0.kind == .required })
-  func `what a cache must do is done`(test: CacheCase) async throws {
+  func `the cache obeys every rule that is required of a cache`(test: CacheCase) async throws {
     let problem = try await CacheCaseRunner().run(test)
     #expect(problem == nil)
   }
 
   @Test(arguments: all.filter { $0.kind == .optional })
-  func `what a good cache does is done, but for what is listed`(test: CacheCase) async throws {
+  func `the cache obeys every optional rule, except those that are listed`(test: CacheCase) async throws {
     let problem = try await CacheCaseRunner().run(test)
     #expect((problem == nil) == !Self.otherwise.contains(test.name), "\(problem ?? "it is done")")
   }
 
-  @Test func `all of the required and most of the optional conversations are there`() {
+  @Test func `the suite contains all required conversations and most of the optional ones`() {
     let names = Self.all.map(\.name)
     #expect(Set(names).count == names.count)
     #expect(Self.all.count { $0.kind == .required } > 120)
