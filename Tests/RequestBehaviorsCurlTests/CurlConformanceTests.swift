@@ -6,7 +6,8 @@
 
   @Suite(.limited) struct CurlConformanceTests {
     @Test(arguments: TransportConformance.cases)
-    func `a transport over libcurl does what any transport must do`(conformance: TransportConformance.Case) async {
+    func `a transport over libcurl passes the transport conformance suite`(conformance: TransportConformance.Case) async
+    {
       // Longer than by default, because all cases run at once, beside all other tests.
       await #expect(throws: Never.self) {
         try await conformance.run(within: .seconds(60)) { CurlTransport(clock: $0) }

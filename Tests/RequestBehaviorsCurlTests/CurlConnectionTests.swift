@@ -25,7 +25,7 @@
       #expect(server.connectionCount <= 2)
     }
 
-    @Test func `no request waits for ever for a connection that is free`() async throws {
+    @Test func `no request waits forever while a connection is free`() async throws {
       let server = try LoopbackServer { _ in .text("hello") }
       var settings = CurlTransport.Configuration()
       settings.maximumConnectionsPerHost = 2
@@ -104,7 +104,7 @@
       #expect(server.requestCount == 2)
     }
 
-    @Test func `a request that fails in the queue takes no connection from its host`() async throws {
+    @Test func `a request that fails in the queue does not take one of its host's connections`() async throws {
       let servers = try (1...2).map { _ in try LoopbackServer { _ in .text("hello") } }
       let gate = LoopbackGate()
       servers[0].enqueue(.text("first").held(by: gate))

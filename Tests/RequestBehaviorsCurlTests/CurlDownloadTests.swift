@@ -7,7 +7,7 @@
 
   /// Downloads and events over libcurl.
   @Suite(.limited) struct CurlDownloadTests {
-    @Test func `a connection that is lost in mid-body does not lose what came`() async throws {
+    @Test func `a download keeps the bytes received before its connection is lost in mid-body`() async throws {
       let content = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
       let file = LoopbackResponse.data(content).header("ETag", "\"a\"")
       let server = try LoopbackServer { request in
@@ -42,7 +42,7 @@
       #expect(try await events.next() == nil)
     }
 
-    @Test func `a body that was encoded although nobody asked for it is written decoded`() async throws {
+    @Test func `a body that is encoded without a request for it is written decoded`() async throws {
       let compressed = try #require(Data(base64Encoded: "H4sIAAAAAAAAA8tIzcnJBwCGphA2BQAAAA=="))
       let server = try LoopbackServer { _ in .data(compressed).header("Content-Encoding", "gzip") }
       let destination = FileManager.default.temporaryDirectory.appending(path: "curl-\(UUID().uuidString)")

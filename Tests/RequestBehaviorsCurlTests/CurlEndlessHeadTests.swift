@@ -49,7 +49,7 @@
       let error = try await CurlTransport().failure(of: request(server, clock: ManualClock()))
       #expect(error.code == .badResponse, "\(error)")
       await server.waitForEnd()
-      // What went out beside the 256 KiB that are read is in the buffers of the sockets.
+      // The bytes sent beyond the 256 KiB that are read are in the buffers of the sockets.
       #expect(endless.count < 16 << 20)
     }
 
@@ -64,7 +64,7 @@
       #expect(endless.count < 16 << 20)
     }
 
-    @Test func `a trickle of interim responses ends by their number where no limit of time does it`()
+    @Test func `the number of interim responses is limited even if no time limit applies`()
       async throws
     {
       // The clock stands still: to the transport no time passes between two of them.
@@ -79,7 +79,7 @@
       #expect(error.progress?.stage == .sent)
     }
 
-    @Test func `interim responses do not count as the response when its time is over`() async throws {
+    @Test func `interim responses do not count as the response when the request times out`() async throws {
       let clock = ManualClock()
       let gate = LoopbackGate()
       let server = try LoopbackServer()

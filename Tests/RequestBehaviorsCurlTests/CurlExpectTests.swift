@@ -20,7 +20,7 @@
     }
 
     @Test(arguments: bodies.indices, [417, 413, 401, 302])
-    func `a final status instead of the leave is the outcome, and no body goes out`(index: Int, status: Int)
+    func `a final status in place of 100 Continue is the outcome, and the body is not sent`(index: Int, status: Int)
       async throws
     {
       let connections = Locked(0)
@@ -40,7 +40,7 @@
     }
 
     @Test(arguments: bodies.indices)
-    func `the body goes out when the server gives leave`(index: Int) async throws {
+    func `the body is sent after a 100 Continue`(index: Int) async throws {
       let (body, count) = Self.bodies[index]
       let server = try RawServer { peer in
         _ = try peer.readHead()
@@ -49,7 +49,7 @@
         try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone")
         try peer.waitForEnd()
       }
-      // The clock stands still: nothing goes out because time has passed.
+      // The clock stands still: no byte is sent because time has passed.
       let clock = ManualClock()
       let transport = CurlTransport(clock: clock.requestClock)
       let response = try await transport.send(request(server, body, clock: clock.requestClock))
@@ -59,7 +59,7 @@
     }
 
     @Test(arguments: bodies.indices)
-    func `the body goes out after a second if the server says nothing`(index: Int) async throws {
+    func `the body is sent after a second if the server does not respond`(index: Int) async throws {
       let (body, count) = Self.bodies[index]
       let (heads, continuation) = AsyncStream.makeStream(of: Void.self)
       let server = try RawServer { peer in
@@ -79,7 +79,7 @@
       await transport.shutdown()
     }
 
-    @Test func `a body that stalls does not hold up the response that refuses it`() async throws {
+    @Test func `a body that stalls does not delay the response that refuses it`() async throws {
       let server = try RawServer { peer in
         _ = try peer.readHead()
         try peer.write("HTTP/1.1 413 Too Large\r\nContent-Length: 7\r\n\r\nrefused")

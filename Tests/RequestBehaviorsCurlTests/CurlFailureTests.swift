@@ -12,7 +12,7 @@
       ("OpenSSL SSL_connect: Connection reset by peer in connection to h:443 ", .cannotConnect),
       ("TLS connect error: error:0A00042E:SSL routines::tlsv1 alert protocol version", .tlsFailed),
     ])
-    func `a handshake that the server breaks off is told from one that it refuses`(
+    func `a handshake that the server breaks off has another error than one that it refuses`(
       text: String, wanted: NetworkError.Code
     ) {
       let failure = CurlFailure(result: 35, text: text, hasHead: false, isOverReusedConnection: false)

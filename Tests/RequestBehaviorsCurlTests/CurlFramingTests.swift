@@ -63,12 +63,12 @@
         "HTTP/1.1 200 OK\r\nContent-Length: 5, 05\r\n\r\nhello",
         "HTTP/1.1 100 X\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
       ], [false, true])
-    func `a response whose end is certain is taken`(raw: String, isStreamed: Bool) async throws {
+    func `a response with a certain end is accepted`(raw: String, isStreamed: Bool) async throws {
       #expect(try await outcome(raw, isStreamed: isStreamed).buffered().text == "hello")
     }
 
     @Test(arguments: [false, true])
-    func `encoded data that is missing altogether is incomplete where the connection's end is the body's`(
+    func `a body without any encoded data is incomplete if it ends with the connection`(
       isStreamed: Bool
     ) async throws {
       for version in ["1.0", "1.1"] {

@@ -28,7 +28,8 @@
     ]
 
     @Test(arguments: TransportConformance.cases.filter { exclusions[$0.name] == nil })
-    func `a transport over HTTP/2 does what any transport must do`(conformance: TransportConformance.Case) async throws
+    func `a transport over HTTP 2 passes the transport conformance suite`(conformance: TransportConformance.Case)
+      async throws
     {
       let server = try await SecureServer.shared()
       // Longer than by default, because all cases run at once, beside all other tests.
@@ -37,7 +38,10 @@
       }
     }
 
-    @Test func `RFC 9110 §15.5.20: what was misdirected leaves a connection that has other requests`() async throws {
+    @Test
+    func `RFC 9110 §15.5.20: a misdirected request is sent over another connection while the first one is in use`()
+      async throws
+    {
       let server = try await SecureServer()
       let gate = LoopbackGate()
       server.backend.enqueue(.text("held").held(by: gate), .status(421))
@@ -55,7 +59,7 @@
       #expect(connections.last != connections.dropLast().last)
     }
 
-    @Test func `each rule that is left out exists`() {
+    @Test func `each excluded rule exists`() {
       let names = Set(TransportConformance.cases.map(\.name))
       #expect(CurlHTTP2ConformanceTests.exclusions.keys.filter { !names.contains($0) } == [])
     }
@@ -75,7 +79,7 @@
     func send(_ request: NetworkRequest) async throws -> NetworkResponse {
       var request = request
       let start = "http://127.0.0.1:"
-      // An illegal URL stays as it is.
+      // An invalid URL is not changed.
       if request.url.absoluteString.hasPrefix(start) {
         let rest = request.url.absoluteString.dropFirst(start.count)
         let port = rest.prefix { $0.isNumber }

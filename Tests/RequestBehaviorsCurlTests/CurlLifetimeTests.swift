@@ -51,7 +51,7 @@
       #expect(server.connectionCount == 6)
     }
 
-    @Test func `connections that serve one request each are not short of any`() async throws {
+    @Test func `twenty requests complete with two connections per host that serve one request each`() async throws {
       let transport = transport {
         $0.idleConnectionLifetime = .zero
         $0.maximumConnectionsPerHost = 2
@@ -65,7 +65,7 @@
     }
 
     @Test(.enabled(if: SecureServer.absence == nil, "\(SecureServer.absence ?? "")"))
-    func `a connection of HTTP/2 that is not to be kept serves those that share it`() async throws {
+    func `an HTTP 2 connection that is not kept serves the requests that share it`() async throws {
       let server = try await SecureServer.shared()
       var settings = CurlTransport.Configuration(trust: try server.trust, httpVersion: .http2OverTLS)
       settings.idleConnectionLifetime = .zero

@@ -5,7 +5,7 @@
   import TestSupport
   import Testing
 
-  /// What must not happen in the process of the tests, or cannot be measured there.
+  /// Tests that must not run in the process of the others, or cannot be measured there.
   ///
   /// With `SOAK` in the environment each is done many times more often.
   @Suite(.limited) struct CurlProcessTests {
@@ -21,7 +21,7 @@
       return result.text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    @Test func `responses changed at random neither end the process nor pass for whole`() async throws {
+    @Test func `responses changed at random do not end the process, and do not pass as complete`() async throws {
       let text = try await probe("fuzz", Self.isLong ? "100000" : "3000")
       #expect(text.hasPrefix("no wrong outcome"), "\(text)")
     }
@@ -55,21 +55,21 @@
       if Self.isLong { print("stream of \(pieces) MiB over libcurl: \(figures.growth) bytes more") }
     }
 
-    @Test func `cancelling while a name is resolved holds nobody up`() async throws {
+    @Test func `a cancellation does not block other requests while a name is resolved`() async throws {
       #expect(try await probe("resolve") == "prompt")
     }
 
-    @Test func `with a libcurl that waits for the resolver, cancelling holds nobody up either`() async throws {
+    @Test func `a cancellation does not block other requests with a libcurl that waits for the resolver`() async throws
+    {
       #expect(try await probe("resolve-old") == "prompt")
     }
 
     @Test(arguments: [("0", 3), ("0.9", 3), ("60", 1)])
-    func `a name is resolved again when it is not remembered, and only then`(lifetime: String, count: Int) async throws
-    {
+    func `a name is resolved again only if its address is not cached`(lifetime: String, count: Int) async throws {
       #expect(try await probe("names", lifetime) == "\(count) lookups for 3 connections")
     }
 
-    @Test func `the environment's proxy is obeyed only by who asks for it`() async throws {
+    @Test func `only a transport that asks for the environment's proxy uses it`() async throws {
       let proxy = try LoopbackServer { _ in .text("through the proxy") }
       let server = try LoopbackServer { _ in .text("from the server") }
       let environment = ["http_proxy": "\(proxy.baseURL)"]
@@ -116,7 +116,9 @@
       ("no_proxy", "127.0.0.1", false), ("NO_PROXY", "127.0.0.1", false), ("no_proxy", "*", false),
       ("no_proxy", "a.test, 127.0.0.1", false), ("no_proxy", "a.test,7.0.0.1", true), ("no_proxy", "", true),
     ])
-    func `hosts that the environment names need no proxy`(name: String, hosts: String, isProxied: Bool) async throws {
+    func `hosts that the environment excludes do not use a proxy`(name: String, hosts: String, isProxied: Bool)
+      async throws
+    {
       for scheme in ["http", "https"] {
         let outcome = try await proxied(scheme, "http_proxy", "https_proxy", except: [name: hosts])
         #expect(outcome.isProxied == isProxied, "\(outcome.text)")
@@ -136,7 +138,7 @@
       "foo://user-canary:canary-word@127.0.0.1:1", "user-canary:canary-word@127.0.0.1:x",
       "http://user-canary:%63anary%20word@[127.0.0.1:1", "http://user-canary:canary@word@127.0.0.1:99999/",
     ])
-    func `the password of a proxy that cannot be read stands in no error`(proxy: String) async throws {
+    func `an error does not show the password of a proxy URL that cannot be parsed`(proxy: String) async throws {
       let server = try LoopbackServer { _ in .text("from the server") }
       let text = try await probe("proxied", "\(server.baseURL)", environment: ["http_proxy": proxy])
       #expect(text.hasPrefix("invalidURL"), "\(text)")
@@ -144,7 +146,7 @@
       #expect(server.connectionCount == 0)
     }
 
-    @Test func `no password is read from the user's files`() async throws {
+    @Test func `a password is not read from the user's files`() async throws {
       let home = FileManager.default.temporaryDirectory.appending(path: "home-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: home) }

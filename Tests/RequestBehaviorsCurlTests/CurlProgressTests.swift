@@ -24,7 +24,7 @@
 
     // MARK: - Not sent
 
-    @Test func `what finds no connection cannot have arrived`() async throws {
+    @Test func `a request without a connection cannot have arrived`() async throws {
       server.stop()
       let refused = try await transport.failure(of: post())
       #expect(refused.code == .cannotConnect)
@@ -35,7 +35,7 @@
       #expect(unknown.progress == NetworkError.Progress(.notSent))
     }
 
-    @Test func `what finds no secure connection cannot have arrived`() async throws {
+    @Test func `a request without a secure connection cannot have arrived`() async throws {
       // It takes the client's part of the handshake for a bad request, and says so without TLS.
       let url = try #require(URL(string: "https://127.0.0.1:\(server.port)"))
       let error = try await transport.failure(of: NetworkRequest(.post, url: url))
@@ -44,7 +44,7 @@
       #expect(!error.mayHaveArrived)
     }
 
-    @Test func `what libcurl does not take cannot have arrived`() async throws {
+    @Test func `a request that libcurl refuses cannot have arrived`() async throws {
       var settings = CurlTransport.Configuration()
       settings.userAgent = String(repeating: "x", count: 9_000_000)
       let error = try await CurlTransport(configuration: settings).failure(of: post())
@@ -60,7 +60,9 @@
     // MARK: - Sent
 
     @Test(arguments: [LoopbackFault.close, .reset])
-    func `what a server has read before the connection ends may have arrived`(fault: LoopbackFault) async throws {
+    func `a request that the server has read before the connection ends may have arrived`(fault: LoopbackFault)
+      async throws
+    {
       server.enqueue(.status(200).fault(fault, at: .request))
       let error = try await transport.failure(of: post())
       #expect(error.code == .connectionLost)
@@ -68,7 +70,7 @@
       #expect(error.progress == NetworkError.Progress(.sent, reusedConnection: false))
     }
 
-    @Test func `what a server takes the connection for and never reads is in doubt`() async throws {
+    @Test func `a request on an accepted connection that the server never reads may have arrived`() async throws {
       server.enqueue(.status(200).fault(.close, at: .accept))
       let error = try await transport.failure(of: post(.data(Data(count: 10 << 20))))
       #expect(error.code == .connectionLost)
@@ -77,7 +79,7 @@
     }
 
     @Test(arguments: [LoopbackFault.close, .reset], [1, 1 << 20])
-    func `a kept connection that ends when it is used again is told from a new one`(
+    func `the end of a reused connection is distinguished from the end of a new one`(
       fault: LoopbackFault, count: Int
     ) async throws {
       server.enqueue(.text("first").fault(fault, at: .nextRequest))
@@ -89,7 +91,8 @@
       #expect(server.requestCount == 1)
     }
 
-    @Test func `what was sent before the server went away for good may have arrived, after retries too`() async throws {
+    @Test func `a request that was sent before the server went away may have arrived, after retries too`() async throws
+    {
       let gate = LoopbackGate()
       server.enqueue(.text("first"), .text("held").held(by: gate))
       let retry = RetryPolicy(backoff: Backoff(base: .zero, floor: .zero))
@@ -107,7 +110,8 @@
     }
 
     @Test(.enabled(if: SecureServer.absence == nil, "\(SecureServer.absence ?? "")"), arguments: [false, true])
-    func `what a server over TLS has read before it goes away may have arrived`(usesHTTP2: Bool) async throws {
+    func `a request that a server over TLS has read before it goes away may have arrived`(usesHTTP2: Bool) async throws
+    {
       let server = try await SecureServer()
       let gate = LoopbackGate()
       server.backend.enqueue(.status(200).held(by: gate))
@@ -125,7 +129,9 @@
     }
 
     @Test(arguments: ["", "HTTP/1.1 103 Early Hints\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Le"])
-    func `an end before the head is complete is not past the head`(start: String) async throws {
+    func `a connection that ends before the head is complete does not count as a received head`(start: String)
+      async throws
+    {
       server.enqueue(.raw(start))
       let error = try await transport.failure(of: post())
       #expect(error.progress?.stage == .sent, "\(error)")
@@ -154,7 +160,7 @@
       }
     }
 
-    @Test func `a response that is refused is past its head`() async throws {
+    @Test func `a refused response counts as after its head`() async throws {
       server.enqueue(
         .badChunk(after: ["one"]), .raw("HTTP/1.1 200 OK\r\nX : 1\r\n\r\n"),
         .text("12345").header("Content-Encoding", "gzip"))
@@ -170,7 +176,7 @@
 
     // MARK: - Shutting down
 
-    @Test func `a shutdown tells what was under way from what waited, and from what came later`() async throws {
+    @Test func `the errors of a shutdown distinguish requests under way, waiting ones and later ones`() async throws {
       let gate = LoopbackGate()
       server.enqueue(.text("held").held(by: gate))
       var settings = CurlTransport.Configuration()

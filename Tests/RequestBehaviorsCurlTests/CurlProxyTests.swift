@@ -18,7 +18,7 @@
       NetworkRequest(url: try #require(URL(string: text)), headers: headers)
     }
 
-    @Test func `a request to http goes through the proxy in full`() async throws {
+    @Test func `an http request to a proxy names the full URL`() async throws {
       let response = try await transport().send(request("http://server.test/a?b=c"))
       #expect(try response.text == "through the proxy")
       #expect(proxy.requests.first?.target == "http://server.test/a?b=c")
@@ -31,7 +31,7 @@
       #expect(proxy.requests.first?.headers["Proxy-Authorization"] == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
     }
 
-    @Test func `a tunnel is asked for without the fields of the request`() async throws {
+    @Test func `the request for a tunnel does not contain the fields of the tunnelled request`() async throws {
       proxy.enqueue(.status(407).header("Proxy-Authenticate", "Basic realm=\"x\""))
       let error = try await transport().failure(
         of: request("https://server.test/secret", headers: ["Authorization": "Bearer canary", "X-Own": "canary"]))
@@ -43,12 +43,12 @@
       #expect(!tunnel.head.contains("secret"))
     }
 
-    @Test func `a proxy that nobody listens at is an error of the connection`() async throws {
+    @Test func `a proxy address without a listener is an error of the connection`() async throws {
       proxy.stop()
       #expect(try await transport().failure(of: request("http://server.test/")).code == .cannotConnect)
     }
 
-    @Test func `no description of a proxy shows its credentials`() throws {
+    @Test func `the description of a proxy does not show its credentials`() throws {
       let made = try CurlTransport.Proxy.url(proxy.baseURL, user: "user-canary", password: "password-canary")
       let settings = CurlTransport.Configuration(proxy: made)
       var dumped = ""
@@ -61,7 +61,7 @@
     @Test(arguments: [
       (nil, "canary"), ("a\0canary", "x"), ("x", "a\0canary"), ("x\r\nX-Own: canary", ""), ("x", "canary\u{7F}"),
     ])
-    func `credentials that would reach the proxy as others are refused`(user: String?, password: String) throws {
+    func `credentials that would reach the proxy altered are refused`(user: String?, password: String) throws {
       for scheme in ["http", "https", "socks5", "socks5h"] {
         let url = try #require(URL(string: "\(scheme)://127.0.0.1:1"))
         let error = try #require(throws: NetworkError.self) {
@@ -81,7 +81,7 @@
     }
 
     @Test(arguments: ["ftp://127.0.0.1/", "relative", "http://user:secret@127.0.0.1:1/", "http://user@127.0.0.1:1/"])
-    func `a proxy's URL that is none is refused`(text: String) throws {
+    func `an invalid proxy URL is refused`(text: String) throws {
       let url = try #require(URL(string: text))
       let error = try #require(throws: NetworkError.self) { try CurlTransport.Proxy.url(url) }
       #expect(error.code == .invalidURL)

@@ -9,7 +9,7 @@
   @Suite(.limited) struct CurlQueueTests {
     private let origins = (0..<3).compactMap { URL(string: "http://host\($0)/").flatMap { Origin($0) } }
 
-    @Test func `a host has as many as it may, and the others follow in their order`() {
+    @Test func `a host gets as many places as its limit, and the others follow in their order`() {
       var queue = CurlQueue<Int>(limit: 2, total: nil)
       #expect((1...5).map { queue.add($0, to: origins[0]) == nil } == [true, true, false, false, false])
       #expect(queue.count == 2)
@@ -17,7 +17,7 @@
       #expect(queue.count == 0)
     }
 
-    @Test func `what waits for one host holds up no other`() {
+    @Test func `the queue of one host does not block other hosts`() {
       var queue = CurlQueue<Int>(limit: 1, total: nil)
       #expect(queue.add(1, to: origins[0]) == nil)
       #expect(queue.add(2, to: origins[0]) != nil)
@@ -26,18 +26,18 @@
       #expect(queue.release(origins[0]) == 2)
     }
 
-    @Test func `one that is removed does not follow`() throws {
+    @Test func `a removed entry does not get a place`() throws {
       var queue = CurlQueue<Int>(limit: 1, total: nil)
       _ = queue.add(1, to: origins[0])
       let numbers = (2...5).compactMap { queue.add($0, to: origins[0]) }
       try #require(numbers.count == 4)
       for index in [0, 2] { queue.remove(numbers[index], of: origins[0]) }
-      // Twice does nothing more.
+      // A second removal has no effect.
       queue.remove(numbers[0], of: origins[0])
       #expect((1...3).map { _ in queue.release(origins[0]) } == [3, 5, nil])
     }
 
-    @Test func `where all hosts have a limit together, the one that has waited longest follows`() {
+    @Test func `under a limit for all hosts the entry that has waited longest follows`() {
       var queue = CurlQueue<Int>(limit: 2, total: 2)
       #expect(queue.add(1, to: origins[0]) == nil)
       #expect(queue.add(2, to: origins[0]) == nil)
@@ -62,7 +62,7 @@
     }
 
     @Test(arguments: [true, false])
-    func `one that leaves costs the same, however many wait`(removing: Bool) async {
+    func `removing an entry costs the same, however many wait`(removing: Bool) async {
       #expect(await Growth.isLinear(from: 1_000) { time(of: $0, removing: removing) })
     }
 
@@ -79,11 +79,11 @@
     }
 
     @Test(arguments: [true, false])
-    func `under a limit for all hosts one that leaves costs the same, however many hosts wait`(removing: Bool) async {
+    func `under a limit for all hosts removing an entry costs the same, however many hosts wait`(removing: Bool) async {
       #expect(await Growth.isLinear(from: 250) { timeOfHosts($0, removing: removing) })
     }
 
-    @Test func `under a limit for all hosts one that is removed does not follow, nor does one of a full host`() throws {
+    @Test func `under a limit for all hosts a removed entry and an entry of a full host do not get a place`() throws {
       var queue = CurlQueue<Int>(limit: 1, total: 2)
       #expect(queue.add(1, to: origins[0]) == nil)
       #expect(queue.add(2, to: origins[1]) == nil)
@@ -96,7 +96,7 @@
     }
 
     @Test(arguments: [nil, 7])
-    func `at random none is lost, none comes twice, and no limit is exceeded`(total: Int?) {
+    func `random operations lose no entry, repeat none, and exceed no limit`(total: Int?) {
       var generator = SeededGenerator(seed: 7)
       var queue = CurlQueue<Int>(limit: 3, total: total)
       var running: [Origin: Set<Int>] = [:]

@@ -43,7 +43,7 @@
       }
     }
 
-    @Test func `trailers of a body in memory are told, in their order`() async throws {
+    @Test func `trailers of a body in memory are returned in their order`() async throws {
       server.enqueue(.chunked(["a", "b"], trailers: ["X-Sum": "1", "X-More": "2"]), .text("none"))
       let response = try await transport.send(server.request())
       #expect(try response.text == "ab")
@@ -53,7 +53,7 @@
     }
 
     @Test(arguments: [false, true])
-    func `interim responses are told apart from the final one, of a stream too`(isStreamed: Bool) async throws {
+    func `interim responses are separate from the final one, also for a stream`(isStreamed: Bool) async throws {
       server.enqueue(
         .raw(
           "HTTP/1.1 100 Continue\r\nX: 1\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\nLink: </b>\r\n\r\n"
@@ -119,7 +119,7 @@
       #expect(try await transport.failure(of: server.request()).code == .badResponse)
     }
 
-    @Test func `the timings tell what the connection took, and that it was used again`() async throws {
+    @Test func `the timings show the duration of the connection, and that it was reused`() async throws {
       server.enqueue(.text("one"), .text("two"))
       let first = try await transport.send(server.request()).timings
       let connection = try #require(first.connection)
@@ -139,7 +139,7 @@
       #expect(server.connectionCount == 1)
     }
 
-    @Test func `a body limit counts what a compressed body becomes`() async throws {
+    @Test func `a body limit counts the decompressed bytes`() async throws {
       // 1 MiB of zeros, compressed by gzip.
       let bomb = try #require(Data(base64Encoded: Self.compressedZeros))
       for limit in [1 << 20, (1 << 20) - 1] {
@@ -154,7 +154,7 @@
       #expect(server.requests.first?.headers["Accept-Encoding"]?.contains("gzip") == true)
     }
 
-    @Test func `a compressed body that is broken or goes on after its end is an error`() async throws {
+    @Test func `a compressed body that is broken or continues after its end is an error`() async throws {
       let bomb = try #require(Data(base64Encoded: Self.compressedZeros))
       for body in [Data("no gzip at all".utf8), bomb + Data("more".utf8)] {
         server.enqueue(.data(body).header("Content-Encoding", "gzip"))
@@ -197,7 +197,7 @@
     }
 
     @Test(arguments: ["br", "gzip, gzip", "gzip,br", "unknown"])
-    func `an encoding that was not asked for is refused`(encoding: String) async throws {
+    func `an encoding that was not requested is refused`(encoding: String) async throws {
       server.enqueue(.text("hello").header("Content-Encoding", encoding))
       let error = try await transport.failure(of: server.request())
       #expect(error.code == .badResponse)

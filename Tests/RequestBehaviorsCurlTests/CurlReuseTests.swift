@@ -4,7 +4,7 @@
   import RequestBehaviorsCurl
   import Testing
 
-  /// What a server sends over a connection that nobody uses.
+  /// Bytes that a server sends over an idle connection.
   @Suite(.limited) struct CurlReuseTests {
     /// A server that answers each request with the number of its connection, and says something unasked after it.
     private struct TalkativeServer {
@@ -43,7 +43,7 @@
     }
 
     @Test(arguments: [RequestMethod.get, .post])
-    func `RFC 9110 §15.5.20: what was misdirected is sent again over another connection`(method: RequestMethod)
+    func `RFC 9110 §15.5.20: a misdirected request is sent again over another connection`(method: RequestMethod)
       async throws
     {
       let connections = Locked(0)
@@ -70,7 +70,9 @@
       response, String(response.dropLast(8)), String(repeating: response, count: 3), "x", "\r\n",
       "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
     ])
-    func `what came unasked over an idle connection is no response to the next request`(unasked: String) async throws {
+    func `unrequested bytes on an idle connection are not the response to the next request`(unasked: String)
+      async throws
+    {
       let server = try TalkativeServer(unasked: unasked)
       let transport = CurlTransport()
       #expect(try await transport.send(server.request()).text == "1")
@@ -81,7 +83,7 @@
       #expect(try await transport.send(server.request()).timings.connection?.isReused == true)
     }
 
-    @Test func `a connection whose end has come is not used again`() async throws {
+    @Test func `a connection that the server has ended is not reused`() async throws {
       let server = try TalkativeServer(unasked: Self.response, closes: true)
       let transport = CurlTransport()
       #expect(try await transport.send(server.request()).text == "1")
@@ -112,7 +114,7 @@
       #expect(made.withLock { $0 } == 1)
     }
 
-    @Test func `none of many idle connections that talk is used again`() async throws {
+    @Test func `an idle connection with unrequested bytes is not reused, however many there are`() async throws {
       let server = try TalkativeServer(unasked: Self.response, times: 5)
       let transport = CurlTransport()
       let texts = try await withThrowingTaskGroup(of: String.self) { group in

@@ -27,7 +27,7 @@ import Testing
     #expect(isThere)
   }
 
-  @Test func `a behavior runs there`() async throws {
+  @Test func `a behavior runs on the thread of the transport`() async throws {
     let server = try makeServer()
     let transport = CurlTransport()
     let places = Box<[Bool]>([])
@@ -58,7 +58,9 @@ import Testing
   }
 
   @Test(arguments: ["none", "deadline", "coalescing", "hedging", "two sends"])
-  func `behaviors run there before and after they wait, beside those that begin tasks`(kind: String) async throws {
+  func `behaviors run on that thread before and after a wait, beside behaviors that begin tasks`(kind: String)
+    async throws
+  {
     let outer: [any RequestBehavior] =
       switch kind {
       case "deadline": [.deadline(.seconds(60))]
@@ -82,7 +84,7 @@ import Testing
     #expect(places.value.allSatisfy { $0 })
   }
 
-  @Test func `behaviors of a task that the work creates run elsewhere`() async throws {
+  @Test func `behaviors of a task that the work creates run on another thread`() async throws {
     let server = try makeServer()
     let transport = CurlTransport()
     let places = Box<[Bool]>([])
@@ -97,7 +99,7 @@ import Testing
     #expect(places.value == [false])
   }
 
-  @Test func `every send of a call with a deadline begins there`() async throws {
+  @Test func `every send of a call with a deadline begins on the thread of the transport`() async throws {
     let server = try LoopbackServer { _ in .status(503) }
     let transport = CurlTransport()
     let places = Box<[Bool]>([])
@@ -112,7 +114,7 @@ import Testing
     #expect(places.value.allSatisfy { $0 })
   }
 
-  @Test func `child tasks run there`() async throws {
+  @Test func `child tasks run on the thread of the transport`() async throws {
     let transport = CurlTransport()
     let places = await transport.run {
       await withTaskGroup(of: Bool.self) { group in
@@ -123,7 +125,7 @@ import Testing
     #expect(places == Array(repeating: true, count: 8))
   }
 
-  @Test func `code of the main actor runs elsewhere`() async throws {
+  @Test func `code of the main actor runs on another thread`() async throws {
     let transport = CurlTransport()
     let isThere = await transport.run { await MainActor.run { transport.isOnItsThread } }
     #expect(isThere == false)
@@ -151,7 +153,7 @@ import Testing
     #expect(wrong == 0)
   }
 
-  @Test func `a streamed body is read there`() async throws {
+  @Test func `a streamed body is read on the thread of the transport`() async throws {
     let server = try LoopbackServer { _ in .text(String(repeating: "0123456789", count: 50_000)) }
     let transport = CurlTransport()
     let client = NetworkClient(baseURL: server.baseURL, transport: transport)
@@ -165,7 +167,7 @@ import Testing
     #expect(count == 500_000)
   }
 
-  @Test func `transfers go on beside work that never waits`() async throws {
+  @Test func `transfers continue beside work that never waits`() async throws {
     let server = try makeServer()
     let transport = CurlTransport()
     let client = NetworkClient(baseURL: server.baseURL, transport: transport)
@@ -208,7 +210,7 @@ import Testing
     #expect(error?.code == .clientShutDown)
   }
 
-  @Test func `a grace period that is waited for on the thread lets a response arrive`() async throws {
+  @Test func `a response arrives during a grace period that the work waits for`() async throws {
     let gate = LoopbackGate()
     let server = try LoopbackServer { request in
       request.path == "/x" ? .text("late").held(by: gate, at: .body(after: 2)) : .text("")
@@ -229,13 +231,13 @@ import Testing
     await server.waitForConnections(atMost: 0)
   }
 
-  @Test func `work that begins after the shutdown runs elsewhere`() async throws {
+  @Test func `work that begins after the shutdown runs on another thread`() async throws {
     let transport = CurlTransport()
     await transport.shutdown()
     #expect(await transport.run { transport.isOnItsThread } == false)
   }
 
-  @Test func `work that waits at the shutdown comes to its end`() async throws {
+  @Test func `work that waits during the shutdown completes`() async throws {
     let (transport, gate) = (CurlTransport(), TestGate())
     let task = Task { await transport.run { await gate.pass() } }
     await gate.waitForArrivals(1)
@@ -244,7 +246,7 @@ import Testing
     await task.value
   }
 
-  @Test func `a transport that its own work made and used is released there`() async throws {
+  @Test func `work of one transport can make and use another transport`() async throws {
     let server = try makeServer()
     let status = try await CurlTransport().run {
       try await CurlTransport().send(NetworkRequest(url: server.baseURL)).statusCode

@@ -4,7 +4,7 @@
   import RequestBehaviorsCurl
   import Testing
 
-  /// What a server does over TLS that no server should.
+  /// Faults of a server over TLS.
   @Suite(.limited, .enabled(if: SecureServer.absence == nil, "\(SecureServer.absence ?? "")"))
   struct CurlSecureWireTests {
     let certified: SecureServer
@@ -20,9 +20,9 @@
     private static let right = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
     private static let wrong = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong"
 
-    // MARK: - What nobody asked for
+    // MARK: - Unrequested bytes
 
-    @Test func `what came unasked over TLS is no response to the next request`() async throws {
+    @Test func `unrequested bytes over TLS are not the response to the next request`() async throws {
       let server = try await RawSecureServer(certified)
       let transport = try transport()
       let first = Task { try await transport.stream(NetworkRequest(url: server.url)) }
@@ -39,7 +39,7 @@
       #expect(try response.text == "later")
     }
 
-    @Test func `a connection over TLS that says nothing unasked is used again`() async throws {
+    @Test func `a connection over TLS without unrequested bytes is reused`() async throws {
       let server = try await RawSecureServer(certified)
       let transport = try transport()
       for text in ["first", "later"] {
@@ -68,7 +68,7 @@
       return text
     }
 
-    @Test func `a body that ends with a connection that was not closed properly is incomplete`() async throws {
+    @Test func `a body that ends with a connection without a proper TLS end is incomplete`() async throws {
       let transport = try transport()
       let error = try await #require(throws: NetworkError.self) { try await cutOffText(transport) }
       #expect(error.code == .truncatedBody)

@@ -6,7 +6,7 @@
   import TestSupport
   import Testing
 
-  /// What needs a server with TLS.
+  /// Tests that need a server with TLS.
   @Suite(.limited, .enabled(if: SecureServer.absence == nil, "\(SecureServer.absence ?? "")"))
   struct CurlSecurityTests {
     let server: SecureServer
@@ -27,7 +27,7 @@
       await #expect(throws: NetworkError.self) { try await send(door, host: host, configuration) }?.code
     }
 
-    @Test func `a server is trusted by an authority of one's own, and not by the system`() async throws {
+    @Test func `a server is trusted through a custom authority, and not through the system`() async throws {
       let response = try await send(.secure, CurlTransport.Configuration(trust: server.trust))
       #expect(try response.text.hasPrefix("TLSv1.3 HTTP/1.1"))
       #expect(response.timings.connection?.securing != nil)
@@ -67,7 +67,7 @@
       }
     }
 
-    @Test func `an authority beside the system's is trusted`() async throws {
+    @Test func `an additional authority is trusted beside those of the system`() async throws {
       let trust = try TrustPolicy.anchors([server.certificate("ca")], besidesSystem: true)
       #expect(try await send(.secure, CurlTransport.Configuration(trust: trust)).statusCode == 200)
     }
@@ -87,7 +87,7 @@
       #expect(try await send(.secure, settings).statusCode == 200)
     }
 
-    @Test func `a pinned key is demanded of the hosts that have pins, and of no others`() async throws {
+    @Test func `a pinned key is required of hosts with pins only`() async throws {
       let (right, wrong) = try (server.certificate("server").publicKeyPin, server.certificate("other").publicKeyPin)
       func settings(_ pins: [String: [PublicKeyPin]]) throws -> CurlTransport.Configuration {
         CurlTransport.Configuration(trust: try server.trust.pinning(pins))
@@ -97,7 +97,7 @@
       #expect(try await send(.secure, host: "127.0.0.1", settings(["localhost": [wrong]])).statusCode == 200)
     }
 
-    @Test func `the pin of an authority is none of the server, and nothing is sent to it`() async throws {
+    @Test func `the pin of an authority does not match its server's key, and the request is not sent`() async throws {
       let (key, authority) = try (server.certificate("server").publicKeyPin, server.certificate("ca").publicKeyPin)
       func failure(_ pins: [PublicKeyPin]) async throws -> NetworkError {
         let transport = CurlTransport(configuration: .init(trust: try server.trust.pinning(["localhost": pins])))
@@ -128,7 +128,7 @@
     }
 
     @Test(arguments: [SecureServer.Door.secure, .onlyTLS12])
-    func `a further connection goes on with the session of an earlier one, pinned or not`(
+    func `a new connection resumes the session of an earlier one, pinned or not`(
       door: SecureServer.Door
     ) async throws {
       let (right, wrong) = try (server.certificate("server").publicKeyPin, server.certificate("other").publicKeyPin)
@@ -141,7 +141,7 @@
         for _ in 1...3 { texts.append(try await transport.send(request).text) }
         #expect(texts == [".", "r", "r"])
       }
-      // Another transport knows nothing of it.
+      // Another transport does not have the session.
       let pinned = try server.trust.pinning(["localhost": [wrong]])
       #expect(try await code(door, CurlTransport.Configuration(trust: pinned)) == .tlsFailed)
     }
@@ -164,7 +164,9 @@
       #expect(!"\(error)".contains("canary"))
     }
 
-    @Test func `a server that goes away while it is written to over TLS is an error and nothing worse`() async throws {
+    @Test func `a server that goes away during a write over TLS causes an error, not the end of the process`()
+      async throws
+    {
       let server = try await SecureServer()
       let transport = CurlTransport(configuration: .init(trust: try server.trust))
       let gone = NetworkRequest(
@@ -217,13 +219,13 @@
       NetworkRequest(method, url: try server.url(.secure, path: path), body: body)
     }
 
-    @Test func `HTTP/2 is spoken when it is asked for`() async throws {
+    @Test func `HTTP 2 is used when the configuration asks for it`() async throws {
       let response = try await transport.send(request())
       #expect(try response.text.contains("HTTP/2.0"))
       #expect(response.timings.connection?.protocolName == "h2")
     }
 
-    @Test func `requests at once share one connection from libcurl 8_1 on`() async throws {
+    @Test func `from libcurl 8_1 on concurrent requests share one connection`() async throws {
       let transport = transport
       let request = try request()
       let made = try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -235,7 +237,7 @@
       #expect((made == 1) == CurlLibrary.canMultiplex)
     }
 
-    @Test func `requests one after the other share one connection`() async throws {
+    @Test func `consecutive requests share one connection`() async throws {
       #expect(try await transport.send(request()).timings.connection?.isReused == false)
       for _ in 1...3 { #expect(try await transport.send(request()).timings.connection?.isReused == true) }
     }
@@ -253,7 +255,7 @@
       #expect(counts == [4 << 20: 48, "PUT 5".utf8.count: 480])
     }
 
-    @Test func `bodies of all kinds go out over HTTP/2`() async throws {
+    @Test func `bodies of all kinds are sent over HTTP 2`() async throws {
       let chunk = Data(count: 100_000)
       let bodies = [
         RequestBody.data(Data("abc".utf8)), .data(Data(count: 300_000)),
@@ -265,7 +267,7 @@
       }
     }
 
-    @Test func `a slow reader of one stream does not hold up others of the connection`() async throws {
+    @Test func `a slow reader of one stream does not delay others of the connection`() async throws {
       var iterator = try await transport.stream(request(path: "large")).makeAsyncIterator()
       var count = try await iterator.next()?.count ?? 0
       for _ in 1...20 { #expect(try await transport.send(request()).statusCode == 200) }
@@ -273,7 +275,7 @@
       #expect(count == 4 << 20)
     }
 
-    @Test func `streams that are not read do not hold up each other, nor the requests beside them`() async throws {
+    @Test func `unread streams do not delay each other, nor other requests of the connection`() async throws {
       var streams: [ByteStream] = []
       for _ in 1...8 { streams.append(try await transport.stream(request(path: "large"))) }
       for _ in 1...20 { #expect(try await transport.send(request()).statusCode == 200) }
@@ -281,7 +283,7 @@
       for stream in streams.reversed() { #expect(try await stream.collect(upTo: 4 << 20).count == 4 << 20) }
     }
 
-    @Test func `a stream that is dropped leaves the connection to the others, where the server hears of it at once`()
+    @Test func `a request reuses the connection of dropped streams if libcurl resets them at once`()
       async throws
     {
       for _ in 1...20 { _ = try await transport.stream(request(path: "large")) }
@@ -289,7 +291,7 @@
       #expect(response.timings.connection?.isReused == CurlLibrary.sendsResetsAtOnce)
     }
 
-    @Test func `the server hears of a response that is too long`() async throws {
+    @Test func `a response that is too long is reset at the server`() async throws {
       let back = try LoopbackServer { _ in .text("12345").fault(.stall, at: .body(after: 4)) }
       let url = try server.url(.secure, path: "gate/\(back.port)/")
       var options = RequestOptions()
@@ -302,7 +304,7 @@
       await back.waitForConnections(atMost: 0)
     }
 
-    @Test func `the server hears of a body that breaks off`() async throws {
+    @Test func `a body that breaks off is reset at the server`() async throws {
       let back = try LoopbackServer { _ in .text("").fault(.stall, at: .head(after: 0)) }
       let url = try server.url(.secure, path: "gate/\(back.port)/")
       let (bytes, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
@@ -316,7 +318,7 @@
       await back.waitForConnections(atMost: 0)
     }
 
-    @Test func `cleartext stays at HTTP/1.1`() async throws {
+    @Test func `a cleartext connection uses HTTP 1.1`() async throws {
       let plain = NetworkRequest(url: try server.url(.plain))
       #expect(try await transport.send(plain).timings.connection?.protocolName == "http/1.1")
     }

@@ -42,7 +42,7 @@
       server.enqueue(Self.large.held(by: end, at: .end))
       var iterator = try await transport.stream(server.request()).makeAsyncIterator()
       var count = try await iterator.next()?.count ?? 0
-      // Others go on meanwhile, on the same thread.
+      // Others continue meanwhile, on the same thread.
       for _ in 1...50 { _ = try await transport.send(server.request()) }
       #expect(end.arrivalCount == 0)
       end.open()
@@ -50,7 +50,7 @@
       #expect(count == 64 << 20)
     }
 
-    @Test func `bytes that come one by one while nobody reads are joined`() async throws {
+    @Test func `bytes that arrive one by one before a read are joined`() async throws {
       let end = LoopbackGate()
       let bytes = 100_000
       server.enqueue(.chunked(Array(repeating: Data([0x61]), count: bytes)).held(by: end, at: .body(after: bytes)))
@@ -107,7 +107,7 @@
     @Test(arguments: [
       (LoopbackFault.close, NetworkError.Code.truncatedBody), (.reset, .connectionLost),
     ])
-    func `what came before a failure is delivered before the error`(
+    func `bytes that came before a failure are delivered before the error`(
       fault: LoopbackFault, code: NetworkError.Code
     ) async throws {
       server.enqueue(.text("12345").fault(fault, at: .body(after: 2)))
@@ -139,7 +139,7 @@
       await server.waitForConnections(atMost: 0)
     }
 
-    @Test func `the idle timeout rests while the reader is slow, and the total one goes on`() async throws {
+    @Test func `the idle timeout pauses while the reader is slow, and the total one continues`() async throws {
       let clock = ManualClock()
       let transport = CurlTransport(clock: clock.requestClock)
       server.enqueue(Self.large)

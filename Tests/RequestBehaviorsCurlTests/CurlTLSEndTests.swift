@@ -17,7 +17,7 @@
       #expect(new.isProper)
     }
 
-    @Test func `an alert of the next connection does not count for the one before`() {
+    @Test func `an alert of a new connection does not count for the previous connection at the same address`() {
       defer { connection.deallocate() }
       let (old, new) = (CurlTLSEnd(connection), CurlTLSEnd(connection))
       CurlTLSEnd.note(connection)
@@ -25,7 +25,7 @@
       #expect(new.isProper)
     }
 
-    @Test func `what comes after the watch is over does not count, and what came before does`() {
+    @Test func `an alert counts before the mark is stopped, and not after`() {
       defer { connection.deallocate() }
       let early = CurlTLSEnd(connection)
       early.stop()

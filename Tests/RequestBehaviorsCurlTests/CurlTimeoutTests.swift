@@ -33,7 +33,7 @@
     }
 
     @Test func `a request whose connection is not secured in time cannot have arrived`() async throws {
-      // The server takes the connection and says nothing, so the client waits for its part of the handshake.
+      // The server accepts the connection and stays silent, so the client waits for its part of the handshake.
       let gate = LoopbackGate()
       let server = try LoopbackServer()
       server.enqueue(.status(200).held(by: gate, at: .accept))

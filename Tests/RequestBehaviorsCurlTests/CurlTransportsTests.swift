@@ -55,7 +55,7 @@ import Testing
     await client.shutdown()
   }
 
-  @Test func `work of other transports is no work of these`() async throws {
+  @Test func `requests of work on another group of transports are spread over the transports`() async throws {
     let server = try makeServer()
     let (first, second) = (CurlTransports(count: 1), CurlTransports(count: 2))
     let client = NetworkClient(baseURL: server.baseURL, transport: second)
@@ -66,7 +66,7 @@ import Testing
     await client.shutdown()
   }
 
-  @Test func `a shutdown ends all of them`() async throws {
+  @Test func `a shutdown ends all transports`() async throws {
     let server = try makeServer()
     let transports = CurlTransports(count: 2)
     let client = NetworkClient(baseURL: server.baseURL, transport: transports)
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [Int.min, 0, 1]) func `there is at least one`(count: Int) {
+  @Test(arguments: [Int.min, 0, 1]) func `there is at least one transport`(count: Int) {
     #expect(CurlTransports(count: count).count == 1)
   }
 

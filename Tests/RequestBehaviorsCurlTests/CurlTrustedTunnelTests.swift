@@ -49,7 +49,8 @@
     // MARK: - Credentials
 
     @Test(arguments: ["http", "socks5", "socks5h"])
-    func `the proxy's credentials are for the proxy, and the server's token for the server`(scheme: String) async throws
+    func `only the proxy gets the proxy's credentials, and only the server gets the server's token`(scheme: String)
+      async throws
     {
       let proxy = try TunnelProxy(
         scheme == "http" ? .connectDemanding(Self.credentials) : .socksWithPassword(isRight: true))
@@ -69,7 +70,8 @@
     }
 
     @Test(arguments: [nil, "password-canary"])
-    func `a proxy that demands credentials names itself and what it demands`(password: String?) async throws {
+    func `the error for a proxy that demands credentials names the proxy and its demand`(password: String?) async throws
+    {
       let proxy = try TunnelProxy(.connectDemanding(Self.credentials))
       let transport = try transport(proxy, user: password.map { _ in "Aladdin" }, password: password)
       let error = try await transport.failure(of: post())
@@ -82,7 +84,7 @@
     // MARK: - Refusals
 
     @Test(arguments: ["403 Forbidden", "502 Bad Gateway", "302 Found", "401 Unauthorized", "100 Continue"])
-    func `a proxy that makes no tunnel names itself and the status, and its page is no response`(
+    func `the error for a proxy that refuses a tunnel names the proxy and the status, and its page is not a response`(
       status: String
     ) async throws {
       let fields = "Location: https://other.test/\r\nWWW-Authenticate: Basic realm=x\r\nContent-Length: 11\r\n\r\n"
@@ -98,7 +100,7 @@
       ("", 1), ("HTTP/1.1 200 OK\r\nX", 1), ("garbage", 1), ("garbage\r\n\r\n", 1), ("HTTP/2 200 OK\r\n\r\n", 1),
       ("X", 400_000), ("X: y\r\n", 100_000),
     ])
-    func `a proxy whose reply is cut off, too long or none, makes no connection`(
+    func `a proxy reply that is cut off, too long or empty makes no connection`(
       text: String, count: Int
     ) async throws {
       let start = count > 1 ? "HTTP/1.1 200 OK\r\n" : ""
@@ -108,7 +110,7 @@
       #expect(error.message.contains(proxy.name), "\(error)")
     }
 
-    @Test func `a proxy that resets its connection makes none`() async throws {
+    @Test func `the error for a proxy that resets its connection names the proxy`() async throws {
       let proxy = try TunnelProxy(.connectResetting)
       let error = try await transport(proxy).failure(of: post())
       expectUnsent(error)
@@ -122,7 +124,7 @@
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n", "HTTP/1.1 204 No Content\r\n",
       "HTTP/1.1 200 OK\r\nSet-Cookie: a=canary\r\nContent-Encoding: br\r\nLocation: https://other.test/\r\n",
     ])
-    func `nothing of an odd reply that makes a tunnel gets into the response`(reply: String) async throws {
+    func `bytes of an unusual reply that makes a tunnel are not part of the response`(reply: String) async throws {
       let proxy = try TunnelProxy(.connectReplying(reply + "X-Proxy: canary\r\n\r\n"))
       let transport = try transport(proxy)
       for _ in 1...2 {
@@ -135,7 +137,7 @@
       #expect(proxy.visits.count == 1)
     }
 
-    @Test func `a proxy that answers in the server's place gets nothing of the request`() async throws {
+    @Test func `a proxy that responds in place of the server does not get the request`() async throws {
       let lie = "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
       let proxy = try TunnelProxy(.connectReplying(lie))
       expectUnsent(try await transport(proxy).failure(of: post()), .tlsFailed)
@@ -184,7 +186,7 @@
       return NetworkClient(configuration: configuration, transport: transport)
     }
 
-    @Test func `a retry makes the tunnel that the proxy refused at first, and sends the body once`() async throws {
+    @Test func `a retry makes a tunnel after the proxy refused one, and sends the body once`() async throws {
       let refusal = "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"
       let proxy = try TunnelProxy(
         .connectSaying(refusal), .connectResetting, .connectClosing, .connectDemanding(Self.credentials))
@@ -199,7 +201,7 @@
       #expect(proxy.visits.count == 3)
     }
 
-    @Test func `a hedge has a tunnel of its own, and the one that was not made is given up`() async throws {
+    @Test func `a hedge has its own tunnel, and the tunnel that is not yet made is given up`() async throws {
       let proxy = try TunnelProxy(.connectWaiting, .connectDemanding(Self.credentials))
       let clock = ManualClock()
       let hedging = HedgingBehavior.hedging(after: .seconds(1), budget: RetryBudget(ratio: 1))
@@ -215,7 +217,7 @@
       await proxy.waitForEnd()
     }
 
-    @Test func `a redirect to another server goes through a tunnel to that one, without the token`() async throws {
+    @Test func `a redirect to another server goes through another tunnel, without the token`() async throws {
       let proxy = try TunnelProxy(.connectDemanding(Self.credentials))
       let target = try url("target", door: .onlyTLS12)
       server.enqueue(.redirect(to: target.absoluteString))

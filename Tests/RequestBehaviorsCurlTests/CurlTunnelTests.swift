@@ -5,7 +5,7 @@
   import RequestBehaviorsTesting
   import Testing
 
-  /// What goes through a proxy that does not read it.
+  /// Requests through a proxy that does not read them.
   @Suite(.limited) struct CurlTunnelTests {
     private func transport(
       _ proxy: TunnelProxy, _ scheme: String, trust: TrustPolicy = .system, user: String? = nil, password: String? = nil
@@ -18,10 +18,10 @@
       NetworkRequest(method, url: try #require(URL(string: text)))
     }
 
-    // MARK: - Those that let through
+    // MARK: - Proxies that make a tunnel
 
     @Test(arguments: ["socks5", "socks5h"])
-    func `a request to http goes through a SOCKS proxy as it would go to the server`(scheme: String) async throws {
+    func `an http request through a SOCKS proxy has the form that it has without a proxy`(scheme: String) async throws {
       let server = try LoopbackServer { _ in .text("hello") }
       let proxy = try TunnelProxy(.socks)
       let transport = try transport(proxy, scheme)
@@ -121,7 +121,9 @@
         (UInt8(1), "failed"), (2, "rules do not allow"), (3, "network"), (4, "host"), (5, "refused the connection"),
         (6, "too long"), (7, "cannot"), (8, "kind of address"), (99, "(99)"),
       ])
-    func `a SOCKS proxy that refuses tells why`(scheme: String, reply: (code: UInt8, words: String)) async throws {
+    func `the error for a SOCKS proxy that refuses contains the reason`(
+      scheme: String, reply: (code: UInt8, words: String)
+    ) async throws {
       let error = try await refusal(.socksRefusing(reply.code), scheme)
       #expect(error.message.contains("(\(reply.code))"), "\(error)")
       #expect(error.message.contains(reply.words), "\(error)")
@@ -134,7 +136,7 @@
     }
 
     @Test(arguments: [(403, "response 403"), (407, "user and password"), (502, "response 502")])
-    func `a proxy that makes no tunnel is an error of the connection`(status: Int, words: String) async throws {
+    func `a proxy that refuses a tunnel is an error of the connection`(status: Int, words: String) async throws {
       let error = try await refusal(.connect(status: status), "http")
       #expect(error.message.contains("CONNECT"), "\(error)")
       #expect(error.message.contains(words), "\(error)")

@@ -66,7 +66,7 @@
     }
 
     @Test(arguments: ["", "x", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong"])
-    func `an idle connection that ends, or over which something comes unasked, is not used again`(
+    func `an idle connection that ends, or has unrequested bytes, is not reused`(
       unasked: String
     ) async throws {
       let (silence, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -93,7 +93,7 @@
       #expect(error.map { [.cannotConnect, .dnsFailed].contains($0.code) } == true)
     }
 
-    @Test func `the error of a socket names no proxy, because none is used`() async throws {
+    @Test func `the error of a socket does not name a proxy, because none is used`() async throws {
       let proxy = try CurlTransport.Proxy.url(#require(URL(string: "http://proxy.test:3128")))
       let request = NetworkRequest(url: try #require(URL(string: "http://localhost/")))
       let error = try await transport("/nowhere/socket", proxy).failure(of: request)

@@ -13,7 +13,7 @@
     init() throws { server = try LoopbackServer { .text("\($0.body.count)") } }
 
     @Test(arguments: [Int64(0), 10, 1_000])
-    func `a stream that goes on after the bytes that were announced fails the send`(length: Int64) async throws {
+    func `a stream that is longer than announced fails the send`(length: Int64) async throws {
       let chunks = [Data(count: Int(length)), Data(count: 10)]
       let body = RequestBody.stream(length: length) { ByteStream(chunks: chunks) }
       for _ in 1...20 {
@@ -23,7 +23,7 @@
     }
 
     @Test(arguments: [nil, Int64(0), 10])
-    func `a stream that fails says so in the same words, whatever length was announced`(length: Int64?) async throws {
+    func `the error of a stream has the same message, whatever length was announced`(length: Int64?) async throws {
       let body = RequestBody.stream(length: length) {
         ByteStream(AsyncThrowingStream<Data, any Error> { $0.finish(throwing: CocoaError(.fileReadUnknown)) })
       }
@@ -45,7 +45,7 @@
     }
 
     @Test(arguments: [nil, Duration.seconds(100)])
-    func `a stream of the length 0 is waited for no longer than its request may take`(total: Duration?) async throws {
+    func `an empty stream is not read for longer than the timeout of its request`(total: Duration?) async throws {
       let clock = ManualClock()
       let transport = CurlTransport(clock: clock.requestClock)
       let (gate, isCancelled) = (TestGate(), TestGate())
@@ -68,7 +68,7 @@
       isCancelled.open()
     }
 
-    @Test func `a stream of the length 0 is left when its transport is shut down`() async throws {
+    @Test func `a shutdown of the transport ends a send that waits for an empty stream`() async throws {
       let gate = TestGate()
       let body = RequestBody.stream(length: 0) { ByteStream(AsyncStream<Data>.held(by: gate)) }
       async let failure = transport.failure(of: server.request(.put, body: body))
@@ -94,7 +94,7 @@
       #expect(server.connectionCount == 0)
     }
 
-    @Test func `a connection that is refused has read nothing of a one-shot body`() async throws {
+    @Test func `a refused connection does not read a one-shot body`() async throws {
       let gone = try LoopbackServer()
       gone.stop()
       let stream = ByteStream(chunks: [Data("once".utf8)])
@@ -130,7 +130,7 @@
     }
 
     @Test(arguments: [0, 1, 16_384, 16_385, 1 << 20])
-    func `bytes go out with their length, however many`(count: Int) async throws {
+    func `bodies of any size are sent with their length`(count: Int) async throws {
       let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 / 7) })
       for method in [RequestMethod.post, .put, .delete, "REPORT"] {
         _ = try await transport.send(server.request(method, body: .data(data)))
@@ -144,7 +144,7 @@
       }
     }
 
-    @Test func `a request without a body says so where that could be doubted`() async throws {
+    @Test func `a request without a body has Content-Length 0 if its method usually has a body`() async throws {
       for method in [RequestMethod.post, .put, .patch] {
         _ = try await transport.send(server.request(method))
         #expect(server.requests.last?.headers["Content-Length"] == "0")
@@ -156,7 +156,7 @@
       }
     }
 
-    @Test func `a handle that is used again keeps nothing of the request before`() async throws {
+    @Test func `a reused handle keeps nothing of the previous request`() async throws {
       for _ in 1...3 {
         _ = try await transport.send(
           server.request(.post, headers: ["X-Once": "1"], body: .data(Data("abc".utf8), contentType: "text/x")))
@@ -169,7 +169,7 @@
       }
     }
 
-    @Test func `a stream of known length goes out with it`() async throws {
+    @Test func `a stream of known length is sent with its length`() async throws {
       let chunks = [Data(repeating: 1, count: 100_000), Data(), Data(repeating: 2, count: 100_000)]
       let body = RequestBody.stream(contentType: "text/x", length: 200_000) { ByteStream(chunks: chunks) }
       for _ in 1...2 {
@@ -180,7 +180,7 @@
     }
 
     @Test(arguments: [3, 5])
-    func `a stream of another length than it says fails the send`(length: Int64) async throws {
+    func `a stream whose length differs from the announced one fails the send`(length: Int64) async throws {
       let body = RequestBody.stream(length: length) { ByteStream(chunks: [Data("12".utf8), Data("34".utf8)]) }
       let error = try await transport.failure(of: server.request(.post, body: body))
       #expect(error.code == .bodyUnreadable)
@@ -188,7 +188,7 @@
       #expect(server.requestCount == 0)
     }
 
-    @Test func `a large file goes out whole, and again`() async throws {
+    @Test func `a large file is sent whole, and again`() async throws {
       let file = FileManager.default.temporaryDirectory.appending(path: "curl-\(UUID().uuidString)")
       try Data(count: 5 << 20).write(to: file)
       defer { try? FileManager.default.removeItem(at: file) }
@@ -215,14 +215,14 @@
       let task = Task { try await self.transport.send(server.request(.post, body: body)) }
       await gate.waitForArrivals(1)
       for _ in 1...50 { _ = try await transport.send(self.server.request()) }
-      // What the sockets hold of 64 MiB.
+      // The part of 64 MiB that the sockets hold.
       #expect(source.count < 32 << 20)
       gate.open()
       #expect(try await task.value.text == "done")
       #expect(source.count == 64 << 20)
     }
 
-    @Test func `a stream that nobody reads to its end is cancelled`() async throws {
+    @Test func `a stream that is not read to its end is cancelled`() async throws {
       let isCancelled = Flag()
       server.enqueue(.status(200).fault(.reset, at: .accept))
       let body = RequestBody.stream { ByteStream(CountingSource()) { isCancelled.raise() } }
@@ -232,7 +232,7 @@
       #expect([.connectionLost, .cannotConnect].contains(error.code))
     }
 
-    @Test func `a request that must say its own length may`() async throws {
+    @Test func `a request may set its own length if it allows framing fields`() async throws {
       let request = server.request(.post, headers: ["Content-Length": "3"], body: .data(Data("abc".utf8))) {
         $0.allowsFramingHeaders = true
       }
@@ -274,7 +274,7 @@
     }
   }
 
-  /// What is raised once and can be waited for.
+  /// A flag that is raised once and can be waited for.
   private final class Flag: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation

@@ -82,7 +82,7 @@
       _ = try await first.value
       let error = await #expect(throws: NetworkError.self) { try await waiting.value }
       #expect(error?.code == .bodyUnreadable)
-      // The next send takes the file as it is.
+      // The next send reads the present file.
       #expect(try await transport.send(server.request(.put, body: .file(file))).text == text)
     }
 

@@ -90,7 +90,7 @@
 
   /// A connection, whose calls block.
   final class Peer: Sendable {
-    /// The other side is gone, or has said something unexpected.
+    /// The other side has left, or has sent unexpected bytes.
     struct Gone: Error {}
 
     private let descriptor: Int32
@@ -105,7 +105,7 @@
         descriptor = socket(AF_INET, SOCK_STREAM, 0)
       #endif
       #if canImport(Darwin)
-        // Darwin has no flag of `send` for it: to write to who is gone would end the tests.
+        // Darwin has no flag of `send` for it: a write to a closed connection would end the tests.
         var isOn: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout<Int32>.size))
       #endif
@@ -166,7 +166,7 @@
       LoopbackSocket.close(other)
     }
 
-    /// Hands on what either side sends until one of them ends, or this side sends something that must not go on.
+    /// Forwards the bytes of both sides until one of them ends, or this side sends bytes that must not pass.
     func relay(to other: Peer, while goesOn: ([UInt8]) -> Bool = { _ in true }) throws {
       defer { other.shutdown() }
       while true {

@@ -38,7 +38,7 @@
     let directory: URL
     private let ports: [Int]
     private let process: ChildProcess
-    /// What answers below `/back/`.
+    /// The server behind `/back/`.
     let backend: LoopbackServer
 
     /// The server that all tests that run at a time share; it ends with the last of them.
@@ -68,7 +68,7 @@
       directory = FileManager.default.temporaryDirectory.appending(path: "secure-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
       backend = try LoopbackServer { .text("\($0.method) \($0.body.count)") }
-      // Free ports, which nobody is likely to take before the server does.
+      // Free ports, which no other process is likely to take before the server does.
       let holders = try Door.allCases.map { _ in try LoopbackServer() }
       ports = holders.map { Int($0.port) }
       for holder in holders { holder.stop() }

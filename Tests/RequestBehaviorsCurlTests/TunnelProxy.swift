@@ -15,27 +15,27 @@
       case socksWithPassword(isRight: Bool)
       /// Closes the connection in the middle of the handshake.
       case socksClosing
-      /// Answers CONNECT with a status; lets through with 200.
+      /// Responds to CONNECT with a status; makes a tunnel with 200.
       case connect(status: Int)
       /// Closes the connection instead of answering CONNECT.
       case connectClosing
       /// Resets the connection as soon as it is made.
       case connectResetting
-      /// Says nothing to CONNECT, and waits for the client to go away.
+      /// Does not respond to CONNECT, and waits for the client to close the connection.
       case connectWaiting
       /// Replies to CONNECT with a text, and closes the connection.
       case connectSaying(String)
       /// Replies to CONNECT with a text, and makes the tunnel whatever the text is.
       case connectReplying(String)
-      /// Makes a tunnel for this `Proxy-Authorization`, and asks for another over the same connection.
+      /// Makes a tunnel for this `Proxy-Authorization`, and responds to others with 407, on the same connection.
       case connectDemanding(String)
     }
 
-    /// What a client said before its tunnel was made, or refused.
+    /// The bytes of a client before its tunnel was made or refused.
     struct Visit: Sendable {
       var user: String?
       var password: String?
-      /// The host and port that were asked for.
+      /// The host and port that were requested.
       var target = ""
       /// Whether the host was a name, for the proxy to resolve.
       var isName = false
@@ -64,7 +64,7 @@
 
       var heard: [UInt8] { lock.withLock { bytes } }
 
-      /// Notes what came through a tunnel, and returns whether it may go on.
+      /// Notes the bytes that came through a tunnel, and returns whether the tunnel may continue.
       func hear(_ part: [UInt8]) -> Bool {
         lock.withLock {
           bytes += part
@@ -92,7 +92,7 @@
       server = try RawServer { [log] client in
         var visit = Visit()
         let conduct = conducts[min(log.nextConnection(), conducts.count) - 1]
-        // Noted before the client hears of it.
+        // Noted before the client gets the response.
         switch conduct {
         case .socks, .socksRefusing, .socksWithPassword, .socksClosing:
           try TunnelProxy.socks(client, conduct, &visit, log)
@@ -101,10 +101,10 @@
       }
     }
 
-    /// The tunnels that were asked for.
+    /// The tunnels that were requested.
     var visits: [Visit] { log.list }
 
-    /// What clients sent through tunnels, as text.
+    /// The bytes that clients sent through tunnels, as text.
     var heard: String { String(decoding: log.heard, as: UTF8.self) }
 
     /// Closes the tunnel through which a client sends next, before any of that arrives.

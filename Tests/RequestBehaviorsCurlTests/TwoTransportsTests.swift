@@ -5,7 +5,7 @@
   import RequestBehaviorsTesting
   import Testing
 
-  /// What a server sees of a request, over URLSession and over libcurl.
+  /// The bytes of a request at the server, over URLSession and over libcurl.
   @Suite(.limited) struct TwoTransportsTests {
     private func heads(_ request: Request<Void>) async throws -> [String] {
       let transports: [any Transport] = [URLSessionTransport(), CurlTransport()]
@@ -26,7 +26,7 @@
       ("empty", .post("x", body: .data(Data()))), ("deletion", .delete("x", body: .json(["a": 1]))),
     ]
 
-    /// The fields that the platform sends on Linux and that nothing can leave out, and those with different values.
+    /// The fields that the platform always sends on Linux, and those with different values.
     private static let different: Set = ["host", "accept-encoding", "accept-language", "connection"]
 
     private func fields(_ head: String, without others: Set<String> = []) -> [String] {
