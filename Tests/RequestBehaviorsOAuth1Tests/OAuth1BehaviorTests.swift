@@ -28,12 +28,12 @@ import Testing
     #expect(verdicts() == [.accepted, .accepted, .accepted])
   }
 
-  @Test func `it stands just outside of verification`() throws {
+  @Test func `the signing behavior is directly outside of verification`() throws {
     let pipeline = try client(.sample(), [.nonceVerification()]).pipeline(for: Request<Void>.get("x"))
     #expect(pipeline.entries.map(\.name).suffix(2) == ["OAuth1Behavior", "NonceVerificationBehavior"])
   }
 
-  @Test func `Authorization is replaced, and everything else is left alone`() async throws {
+  @Test func `Authorization is replaced, and every other field is unchanged`() async throws {
     mock.on().respond(200)
     var request = Request<Void>.put("p", body: .text("x"))
     request.headers = ["Authorization": "OAuth old=\"1\"", "X-A": "1", "Accept": "text/plain"]
@@ -63,7 +63,7 @@ import Testing
     #expect(mock.sent.first?.headers.field(named: "Authorization")?.sensitivity == .only([origin]))
   }
 
-  @Test func `a further attempt has a nonce and a timestamp of its own`() async throws {
+  @Test func `a further attempt has its own nonce and timestamp`() async throws {
     mock.on().respond(503).times(2).respond(200)
     let clock = clock
     let retry = ClosureBehavior("retry", order: .retry) { request, next in
@@ -92,7 +92,7 @@ import Testing
     #expect(nonces.allSatisfy { $0.utf8.count == 32 && $0.allSatisfy(\.isHexDigit) })
   }
 
-  @Test func `a redirect is signed anew for its URL and method`() async throws {
+  @Test func `a redirect is signed again for its URL and method`() async throws {
     mock.on(.post, "old").respond(303, headers: ["Location": "/new?page=2"])
     mock.on(.get, "new").respond(200)
     try await client().send(.post("old", body: .form(["a": "1"])))
@@ -125,7 +125,7 @@ import Testing
     #expect(mock.sent.count == 2)
   }
 
-  @Test func `nobody signed in is an error that says what to do`() async throws {
+  @Test func `a request without a signed-in user is an error that names the remedy`() async throws {
     mock.on().respond(200)
     let session = OAuth1Session.sample()
     session.signOut()
@@ -140,7 +140,7 @@ import Testing
     #expect(verdicts() == [.accepted])
   }
 
-  @Test func `an app can sign for itself, without a token`() async throws {
+  @Test func `an app can sign without a token`() async throws {
     mock.on().respond(200)
     let session = OAuth1Session(
       consumer: OAuth1Consumer(key: "ck", secret: "cs-canary"), credentials: OAuth1Credentials.none)
@@ -228,7 +228,7 @@ import Testing
     #expect(mock.sent.map { $0.headers.contains("Authorization") } == [false, true])
   }
 
-  @Test func `a sign-out drops the cookies of a login whose client sent nothing else`() async throws {
+  @Test func `a sign-out drops the cookies of a login, even if its client sent no other request`() async throws {
     let (transport, session) = (CookieTransport(), OAuth1Session.sample())
     let client = NetworkClient(baseURL: mock.baseURL, behaviors: [.oauth1(session)], transport: transport)
     try await client.send(.post("login").with(\.authentication, .none))
@@ -251,7 +251,7 @@ import Testing
     #expect(verdicts() == [.accepted])
   }
 
-  @Test func `a stream where the parameters go into the form is an error that says so`() async throws {
+  @Test func `a stream with parameters in the form is an error that names the stream`() async throws {
     var options = OAuth1Options()
     options.location = .formBody
     let stream = RequestContent.body(.stream(length: 3) { ByteStream(chunks: [Data("a=1".utf8)]) })
@@ -270,7 +270,7 @@ import Testing
     #expect(verdicts() == [.accepted])
   }
 
-  @Test func `what cannot be signed is an error with its request`() async throws {
+  @Test func `a request that cannot be signed is an error that names the request`() async throws {
     var options = OAuth1Options()
     options.includesBodyHash = true
     let cases: [(OAuth1Session, Request<Void>, NetworkError.Code)] = [
@@ -294,7 +294,7 @@ import Testing
     #expect(mock.sent.isEmpty)
   }
 
-  @Test func `no description shows a secret`() async throws {
+  @Test func `descriptions do not show a secret`() async throws {
     mock.on().respond(401)
     let session = OAuth1Session.sample()
     let client = client(session)
@@ -324,7 +324,7 @@ import Testing
     #expect(OAuth1Behavior(.sample()).scope(for: NetworkRequest(url: mock.baseURL)) == nil)
   }
 
-  @Test func `two sessions of different names stand side by side`() async throws {
+  @Test func `a list may contain two sessions of different names`() async throws {
     mock.on().respond(200)
     let other = try #require(URL(string: "https://other.example/p"))
     let second = OAuth1Session(

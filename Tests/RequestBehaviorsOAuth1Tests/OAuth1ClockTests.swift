@@ -65,7 +65,8 @@ import Testing
   }
 
   @Test(arguments: [503, 429, 500, 403])
-  func `a failure that says nothing of the signature leaves the service's time to a retry`(status: Int) async throws {
+  func `after a failure other than a refused signature a retry still uses the service's time`(status: Int) async throws
+  {
     mock.on().respond(401, headers: ["Date": serverDateField], body: refused).times(1).respond(status).times(1)
       .respond(200)
     let again = ClosureBehavior("again", order: .retry) { request, next in
@@ -75,12 +76,12 @@ import Testing
     let client = client(.sample(), [again])
     try await client.send(.get("p"))
     #expect(timestamps == [1_000_000_000, 784_111_777, 784_111_777])
-    // What succeeded by it is kept for those that follow.
+    // A date that led to a success is kept for later requests.
     try await client.send(.get("p").without(ClosureBehavior.self))
     #expect(timestamps.last == 784_111_777)
   }
 
-  @Test func `a connection that is lost leaves the service's time to a retry`() async throws {
+  @Test func `after a lost connection a retry still uses the service's time`() async throws {
     mock.on().respond(401, headers: ["Date": serverDateField], body: refused).times(1).fail(.connectionLost).times(1)
       .respond(200)
     let again = ClosureBehavior("again", order: .retry) { request, next in
@@ -90,7 +91,7 @@ import Testing
     #expect(timestamps == [1_000_000_000, 784_111_777, 784_111_777])
   }
 
-  @Test func `a clock that is refused by a retry is not used again in the call`() async throws {
+  @Test func `a clock that a retry finds refused is not used again in the call`() async throws {
     mock.on().respond(401, headers: ["Date": serverDateField], body: refused).times(1).respond(503).times(1)
       .respond(401).times(1).respond(200)
     let thrice = ClosureBehavior("thrice", order: .retry) { request, next in
@@ -131,7 +132,7 @@ import Testing
     #expect(mock.sent.count == (repeats ? 2 : 1))
   }
 
-  @Test func `a slow answer is not taken for a wrong clock`() async {
+  @Test func `a slow response is not mistaken for a wrong clock`() async {
     clock.setDate(serverDate.addingTimeInterval(-100))
     mock.on().respond { [clock, serverDateField] request in
       clock.advance(by: .seconds(100))
@@ -144,7 +145,7 @@ import Testing
   @Test(arguments: [
     "", "yesterday", "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT",
   ])
-  func `without a date that can be read nothing is corrected`(field: String) async {
+  func `without a readable date the clock is not corrected`(field: String) async {
     mock.on().respond(401, headers: ["Date": field], body: refused)
     try? await client().send(.get("p"))
     #expect(mock.sent.count == 1)
@@ -159,7 +160,7 @@ import Testing
     #expect(timestamps.last == 784_111_777)
   }
 
-  @Test func `over http the date is not believed, unless the session trusts it`() async throws {
+  @Test func `over http the date is used only if the session trusts it`() async throws {
     let plain = try #require(URL(string: "http://example.com/"))
     mock.on().respond(401, headers: ["Date": serverDateField], body: refused).times(2).respond(200)
     try? await client(baseURL: plain).send(.get("p"))
@@ -214,7 +215,9 @@ import Testing
     #expect(journal.entries == ["cancelled"])
   }
 
-  @Test func `the body of a refusal is cancelled before the request is sent again, whoever keeps it`() async throws {
+  @Test func `the body of a refusal is cancelled before the request is sent again, even if a behavior keeps it`()
+    async throws
+  {
     let journal = Journal()
     let stream = ByteStream(AsyncStream<Data> { $0.finish() }) { journal.note("cancelled") }
     let transport = ClosureTransport(numbered: { [serverDateField] number, request in
@@ -242,7 +245,7 @@ import Testing
     ("oauth_problem=token_rejected&oauth_problem_advice=or+timestamp_refused", ""),
     ("oauth_problem=something_new", ""),
   ])
-  func `a refusal that names another problem teaches no clock`(body: String, challenge: String) async {
+  func `a refusal that names another problem does not change the clock`(body: String, challenge: String) async {
     mock.on().respond(
       401, headers: ["Date": serverDateField, "WWW-Authenticate": challenge], body: Data(body.utf8)
     ).times(1).respond(200)
@@ -252,7 +255,7 @@ import Testing
   }
 
   @Test(arguments: ["", "oauth_problem=timestamp_refused"])
-  func `a service's date by which the resend is refused too is not kept`(body: String) async {
+  func `a service's date is not kept if the resend is refused too`(body: String) async {
     mock.on().respond(401, headers: ["Date": serverDateField], body: Data(body.utf8)).times(2).respond(200)
     let client = client()
     for _ in 0..<2 { try? await client.send(.get("p")) }
@@ -268,7 +271,7 @@ import Testing
     #expect(timestamps == [1_000_000_000, 784_111_777, 1_000_000_000])
   }
 
-  @Test func `a resend whose response is not verified teaches no clock`() async {
+  @Test func `a resend whose response is not verified does not change the clock`() async {
     let doubt = ClosureBehavior("doubt", order: .verification) { request, next in
       var response = try await next(request)
       response.isVerified = response.statusCode == 401
@@ -309,7 +312,9 @@ import Testing
   }
 
   @Test(arguments: ["", "Sun, 09 Sep 2001 01:46:40 GMT"])
-  func `a bare 401 makes the device's clock be tried again, unless the date is as learned`(date: String) async throws {
+  func `after a bare 401 the device's clock is tried again, unless the date is the learned one`(date: String)
+    async throws
+  {
     let client = try await clientThatLearned { stub in
       _ = stub.respond(401, headers: ["Date": date]).times(1).respond(200)
     }
@@ -318,7 +323,7 @@ import Testing
     #expect(timestamps == [1_000_000_000, 784_111_777, 784_111_777, 1_000_000_000, 1_000_000_000])
   }
 
-  @Test func `a bare 401 with the date that was learned is about something else`() async throws {
+  @Test func `a bare 401 with the learned date does not cause a resend`() async throws {
     let client = try await clientThatLearned { [serverDateField] stub in
       _ = stub.respond(401, headers: ["Date": serverDateField])
     }
@@ -326,7 +331,7 @@ import Testing
     #expect(timestamps == [1_000_000_000, 784_111_777, 784_111_777])
   }
 
-  @Test func `a service that sets its clock is followed`() async throws {
+  @Test func `a learned clock follows a service that sets its clock`() async throws {
     let client = try await clientThatLearned { [refused] stub in
       _ = stub.respond(401, headers: ["Date": "Thu, 01 Jan 2015 00:00:00 GMT"], body: refused).times(1).respond(200)
     }
@@ -335,7 +340,7 @@ import Testing
     #expect(timestamps == [1_000_000_000, 784_111_777, 784_111_777, 1_420_070_400, 1_420_070_400])
   }
 
-  @Test func `a learned clock that is refused without a way to send again is forgotten`() async throws {
+  @Test func `a learned clock is forgotten if it is refused and the request cannot be sent again`() async throws {
     let client = try await clientThatLearned { [refused] stub in
       _ = stub.respond(401, body: refused).times(1).respond(200)
     }

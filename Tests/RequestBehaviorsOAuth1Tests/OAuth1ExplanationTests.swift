@@ -18,7 +18,7 @@ import Testing
     #expect(text.split(separator: "\n").filter { $0.contains("§") }.count == 6)
   }
 
-  @Test func `no description shows a secret unless asked`() throws {
+  @Test func `descriptions do not show a secret by default`() throws {
     let signature = try OAuth1Signature.sample(
       "https://h/", method: .post, headers: form, body: "x_auth_password=pw-canary",
       additional: [("oauth_verifier", "verifier-canary")])
@@ -44,7 +44,7 @@ import Testing
     #expect(text.contains("%26password%3DREDACTED\n"))
   }
 
-  @Test func `the same base string has no difference, whatever surrounds it`() throws {
+  @Test func `equal base strings have no difference, whatever surrounds them`() throws {
     let signature = try OAuth1Signature.sample("https://h/?a=1")
     #expect(signature.difference(from: signature.baseString) == nil)
     #expect(
@@ -98,7 +98,7 @@ import Testing
     #expect(try #require(ours.difference(from: theirs.baseString)).hint.contains(hint))
   }
 
-  @Test func `a wrong order and a wrong form are told apart`() throws {
+  @Test func `a wrong order and a wrong form are distinguished`() throws {
     let signature = try OAuth1Signature.sample("https://h/?b=1&a=1")
     let swapped = signature.baseString.replacingOccurrences(of: "a%3D1%26b%3D1", with: "b%3D1%26a%3D1")
     #expect(signature.difference(from: swapped)?.hint.contains("sorted") == true)

@@ -133,7 +133,7 @@ import Testing
     #expect(access.credentials == OAuth1Credentials(token: "at", secret: " as\n"))
   }
 
-  @Test func `a verifier of a callback is sent as it is, white space and all`() async throws {
+  @Test func `the verifier of a callback is sent unchanged, with its white space`() async throws {
     mock.on(.post, "access_token").respond(text: "oauth_token=at&oauth_token_secret=as")
     let token = OAuth1RequestToken(token: "rt", secret: "rs")
     try await flow().finish(token, callback: url("myapp://back?oauth_token=rt&oauth_verifier=+v%0A"))
@@ -165,7 +165,9 @@ import Testing
     ("oauth_token_secret=canary&oauth_callback_confirmed=true", .oauth1InvalidResponse),
     (#"{"oauth_token": "canary"}"#, .oauth1InvalidResponse), ("", .oauth1InvalidResponse),
   ])
-  func `a response that is no request token is an error without its content`(body: String, code: NetworkError.Code)
+  func `a response that is not a request token is an error that does not show its content`(
+    body: String, code: NetworkError.Code
+  )
     async throws
   {
     mock.on(.post, "request_token").respond(text: body)
@@ -175,7 +177,7 @@ import Testing
     #expect(error.map { "\($0)".contains("canary") } == false)
   }
 
-  @Test func `the service's reason for a refusal is told`() async throws {
+  @Test func `the error for a refusal contains the service's reason`() async throws {
     mock.on(.post, "request_token").respond(401, text: "oauth_problem=consumer_key_rejected&oauth_problem_advice=x")
       .respond(401, text: "no", headers: ["WWW-Authenticate": "OAuth realm=\"r\", oauth_problem=\"nonce_used\""])
       .respond(503, text: "busy")
@@ -189,7 +191,7 @@ import Testing
     }
   }
 
-  @Test func `what the browser throws ends the sign-in`() async throws {
+  @Test func `an error of the browser ends the sign-in`() async throws {
     mock.on(.post, "request_token").respond(text: granted)
     await #expect(throws: Failure("closed")) { try await flow().signIn { _ in throw Failure("closed") } }
     #expect(mock.sent.count == 1)
@@ -203,7 +205,7 @@ import Testing
     #expect(mock.sent.dropFirst().allSatisfy { !$0.headers.contains("Authorization") })
   }
 
-  @Test func `no description of a token shows a secret`() {
+  @Test func `the descriptions of a token do not show a secret`() {
     let token = OAuth1RequestToken(token: "canary", secret: "canary")
     var dumped = ""
     dump(token, to: &dumped)

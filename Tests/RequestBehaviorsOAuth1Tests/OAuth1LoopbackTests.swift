@@ -20,7 +20,7 @@ import Testing
     NetworkClient(baseURL: server.baseURL, behaviors: [.oauth1(session)])
   }
 
-  @Test func `a service accepts what the client signs, however it is written`() async throws {
+  @Test func `a service accepts the client's signatures, in any notation of the request`() async throws {
     let server = try makeServer(Box(.sample(now: Date())))
     let client = client(server)
     let requests: [Request<Void>] = [
@@ -75,7 +75,7 @@ import Testing
     #expect(try error?.response?.text == "oauth_problem=signature_invalid")
   }
 
-  @Test func `redirects and concurrent sends are signed each for itself`() async throws {
+  @Test func `each redirect and each concurrent send has its own signature`() async throws {
     let verifier = Box(OAuth1Verifier.sample(now: Date()))
     let server = try LoopbackServer { request in
       let verdict = verifier.update { $0.verify(OAuth1Verifier.Received(request)) }

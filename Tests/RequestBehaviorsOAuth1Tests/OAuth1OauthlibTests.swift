@@ -13,7 +13,7 @@ import Testing
     })
   struct OAuth1OauthlibTests {
     @Test(arguments: [OAuth1SignatureMethod.hmacSHA1, .hmacSHA256])
-    func `oauthlib accepts what the client signs`(method: OAuth1SignatureMethod) async throws {
+    func `oauthlib accepts the client's signatures`(method: OAuth1SignatureMethod) async throws {
       let server = try await OAuthlibServer()
       let client = NetworkClient(baseURL: server.baseURL, behaviors: [.oauth1(.sample(method))])
       let requests: [Request<String>] = [

@@ -5,7 +5,7 @@ import RequestBehaviorsTesting
 import TestSupport
 
 extension OAuth1Verifier.Received {
-  /// What a service would see of a request that a transport was given.
+  /// A request as a service would receive it from the transport.
   init(_ request: NetworkRequest) {
     let parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true)
     let path = parts?.percentEncodedPath ?? ""
@@ -17,7 +17,7 @@ extension OAuth1Verifier.Received {
       body: Array(request.body?.data ?? Data()))
   }
 
-  /// What the loopback server saw.
+  /// The request as the loopback server received it.
   init(_ request: LoopbackRequest) {
     self.init(
       method: request.method.rawValue, target: request.target, fields: request.headers.map { ($0.name, $0.value) },

@@ -41,7 +41,7 @@ import Testing
   ]
 
   @Test(arguments: pages.indices)
-  func `base strings that agree leave the key`(page: Int) async throws {
+  func `if the base strings agree, the finding is that the key differs`(page: Int) async throws {
     let found = try await explanation(body: Self.pages[page]).findings
     #expect(found.contains { $0.contains("base strings agree, so the key differs") })
   }
@@ -64,7 +64,7 @@ import Testing
     #expect(!found.contains { $0.contains("agree") })
   }
 
-  @Test func `parameters that agree leave the method, the URI and the key`() async throws {
+  @Test func `parameters of the service are compared with the signed ones`() async throws {
     let same = try await explanation { "normalized: \($0.parameterString)." }.findings
     #expect(same.contains { $0.contains("The parameters agree") })
     let other = try await explanation {
@@ -74,7 +74,7 @@ import Testing
     #expect(other.contains { $0.contains("signed:  n=1") && $0.contains("service: n=2") })
   }
 
-  @Test func `a parameter that the service misses is named, with whether it was sent`() async throws {
+  @Test func `a finding names the parameter that the service misses, and says whether it was sent`() async throws {
     let found = try await explanation { _ in
       "oauth_problem=parameter_absent&oauth_parameters_absent=oauth_nonce%26oauth_body_hash"
     }.findings
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(arguments: ["", "oauth_problem=signature_invalid", "GET&x&y", "&http%3A", "{", "a&https%3A%2F%2Fh&b"])
-  func `a response without a base string adds nothing`(body: String) async throws {
+  func `a response without a base string adds no finding`(body: String) async throws {
     let found = try await explanation(body: { _ in body }).findings
     #expect(!found.contains { $0.contains("The service shows") })
   }

@@ -111,7 +111,7 @@ private struct OAuth1TokenFixture: Sendable {
     #expect(fixture.tokens == ["tk", "new"])
   }
 
-  @Test func `of two renewals at a time neither makes the user another one`() async throws {
+  @Test func `two concurrent renewals keep the owner`() async throws {
     let owner = OAuth1Behavior(fixture.session).account
     let renewals = (0..<2).map { _ in Task { [fixture] in try await fixture.take(.renew) } }
     await fixture.gate.waitForArrivals(2)
@@ -128,7 +128,7 @@ private struct OAuth1TokenFixture: Sendable {
     #expect(fixture.session.credentials == new)
   }
 
-  @Test func `an account that is named is the same owner with every token, and at every launch`() async throws {
+  @Test func `a named account is the same owner with every token, and after every launch`() async throws {
     let behavior = OAuth1Behavior(fixture.session)
     let nameless = behavior.account
     try fixture.session.signIn(fixture.sample, as: "7")
@@ -155,7 +155,7 @@ private struct OAuth1TokenFixture: Sendable {
     #expect(fixture.session.credentials == fixture.sample)
   }
 
-  @Test func `signing in with the credentials that are in place changes nothing`() async throws {
+  @Test func `signing in again with the same credentials does not end a call`() async throws {
     let signingIn = ClosureBehavior("signing in", order: .gate) { [fixture] request, next in
       fixture.session.signIn(fixture.sample)
       return try await next(request)

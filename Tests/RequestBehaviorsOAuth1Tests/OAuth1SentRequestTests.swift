@@ -82,7 +82,7 @@ import Testing
     #expect(!error.message.contains("canary"))
   }
 
-  @Test func `what a problem's advice quotes is redacted and cut to one short line`() async throws {
+  @Test func `a problem's advice is redacted and cut to one short line`() async throws {
     let advice = "password%3Dcanary%0Asecond+line+" + String(repeating: "x", count: 500)
     mock.on().respond(401, text: "oauth_problem=signature_invalid&oauth_problem_advice=\(advice)")
     let message = try await refusal(.sample()).message
@@ -144,7 +144,7 @@ import Testing
     #expect("\(explanation)".hasPrefix("- Nothing is wrong at first sight.\n"))
   }
 
-  @Test func `no description of an explanation shows a secret`() async throws {
+  @Test func `the descriptions of an explanation do not show a secret`() async throws {
     mock.on().respond(401, text: "oauth_problem=signature_invalid")
     for method in [OAuth1SignatureMethod.hmacSHA1, .plaintext] {
       let session = OAuth1Session.sample(method)
@@ -168,7 +168,9 @@ import Testing
     ("cs%2Fcanary", "ts-canary", "The consumer secret contains a percent-escape"),
     ("", "ts-canary", "The consumer secret is empty"), ("cs-canary", "", "The token's secret is empty"),
   ])
-  func `a secret that looks wrong is pointed out and not shown`(consumer: String, token: String, finding: String)
+  func `an explanation points out a malformed secret without showing it`(
+    consumer: String, token: String, finding: String
+  )
     async throws
   {
     mock.on().respond(401)
@@ -233,7 +235,7 @@ import Testing
     if let finding { #expect(found?.contains(finding) == true) }
   }
 
-  @Test func `a request that was not signed is explained by its reason`() async throws {
+  @Test func `the explanation of a request that was not signed gives the reason`() async throws {
     mock.on().respond(401)
     let session = OAuth1Session.sample()
     let other = try #require(URL(string: "https://other.example/p"))
@@ -268,7 +270,7 @@ import Testing
     #expect(journal.entries == ["signed"])
   }
 
-  @Test func `a refused sign-in is explained too`() async throws {
+  @Test func `a refused sign-in has an explanation too`() async throws {
     mock.on().respond(401, text: "oauth_problem=signature_invalid")
     let session = OAuth1Session(consumer: OAuth1Consumer(key: "ck", secret: "cs"))
     let url = try #require(URL(string: "https://example.com/token"))
@@ -298,7 +300,7 @@ import Testing
     #expect(mock.sent.count == 1)
   }
 
-  @Test func `a redirect that echoes additional parameters in its query is signed anew`() async throws {
+  @Test func `a redirect that echoes additional parameters in its query is signed again`() async throws {
     mock.on(.get, "old").respond { request in
       let url = request.url.absoluteString.replacingOccurrences(of: "/old", with: "/new")
       return NetworkResponse(request: request, statusCode: 302, headers: ["Location": url])
@@ -355,11 +357,11 @@ import Testing
     let hash = OAuth1Signature.bodyHash(of: contents, method: .hmacSHA256)
     let explanation = session.explain(error)
     #expect(explanation.signature?.protocolParameters.first { $0.name == "oauth_body_hash" }?.value == hash)
-    // The file is gone, the explanation does not need it.
+    // The file no longer exists, and the explanation does not need it.
     #expect(explanation.isSignatureReproduced == true)
   }
 
-  @Test func `a body file is hashed anew for every send`() async throws {
+  @Test func `a body file is hashed again for every send`() async throws {
     mock.on().respond(503).times(1).respond(200)
     let hashes = try await withFile(Data("one".utf8)) { file in
       let twice = ClosureBehavior("twice", order: .retry) { request, next in
@@ -375,7 +377,7 @@ import Testing
       hashes == ["one", "two"].map { OAuth1Signature.bodyHash(of: Data($0.utf8), method: .hmacSHA1) })
   }
 
-  @Test func `a body file has no hash where none is sent`() async throws {
+  @Test func `a body file has no hash if none is sent`() async throws {
     mock.on().respond(200)
     try await withFile(Data("x".utf8)) { file in
       let body = RequestContent.body(.file(file, contentType: "text/plain"))
@@ -401,7 +403,7 @@ import Testing
     #expect(mock.sent.isEmpty)
   }
 
-  @Test func `a stream's hash cannot be sent, and the error names the remedy`() async throws {
+  @Test func `a body hash of a stream is refused, and the error names the remedy`() async throws {
     let stream = RequestContent.body(.stream(contentType: "text/plain") { ByteStream(chunks: []) })
     let error = try await refusal(.sample(options: hashing), of: .put("p", body: stream))
     #expect(error.code == .invalidRequest)

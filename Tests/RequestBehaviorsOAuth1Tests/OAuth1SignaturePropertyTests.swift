@@ -4,7 +4,7 @@ import RequestBehaviorsOAuth1
 import TestSupport
 import Testing
 
-/// Requests of random octets, signed, and verified by code that shares nothing with the signer but the hash.
+/// Requests of random octets, signed, and verified by code that shares only the hash with the signer.
 @Suite(.limited) struct OAuth1SignaturePropertyTests {
   @Test func `any octets in a name or a value survive`() throws {
     var random = SeededGenerator(seed: 1)
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  /// The request target of a URL, which `URL` may have escaped anew.
+  /// The request target of a URL, which `URL` may have escaped again.
   private func target(_ url: String) throws -> String {
     let text = try #require(URL(string: url)).absoluteString
     return String(text.drop { $0 != "/" }.dropFirst(2).drop { $0 != "/" })

@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(arguments: ["a/b", "a@b", "a, b", "a b", "", "h:x", "h:70000", "[::1", "a\"b"])
-  func `a Host field that is no host is refused`(host: String) {
+  func `an invalid Host field is refused`(host: String) {
     let error = #expect(throws: NetworkError.self) {
       try OAuth1Signature.sample("http://h/", headers: ["Host": host])
     }
@@ -134,7 +134,7 @@ import Testing
     ("http://h/../../a#f", "http://h/a#f"), ("http://h", "http://h"), ("http://h/./", "http://h/"),
     ("http://h/a/..//b", "http://h//b"),
   ])
-  func `dot segments are removed as they are on the wire`(url: String, removed: String) throws {
+  func `dot segments are removed as in the sent URL`(url: String, removed: String) throws {
     #expect(try OAuth1Signature.removingDotSegments(from: #require(URL(string: url))).absoluteString == removed)
   }
 
@@ -153,7 +153,7 @@ import Testing
     #expect(key("a&b", "c d\u{e9}") == "a%26b&c%20d%C3%A9")
   }
 
-  @Test func `HMAC-SHA256 differs in nothing but the hash`() throws {
+  @Test func `HMAC-SHA256 differs only in the hash`() throws {
     let signature = try OAuth1Signature.sample("https://h/p?a=1", signedBy: .hmacSHA256)
     let code = MessageAuthenticator(.sha256, key: Array("cs-canary&ts-canary".utf8))
       .code(for: Array(signature.baseString.utf8))
@@ -175,7 +175,7 @@ import Testing
     #expect(try OAuth1Signature.sample("http://h/", signedBy: .plaintext, options: options).signature.contains("&"))
   }
 
-  @Test func `PLAINTEXT goes without nonce and timestamp, the other methods do not`() throws {
+  @Test func `PLAINTEXT has no nonce and timestamp, the other methods have both`() throws {
     let url = try #require(URL(string: "https://h/"))
     let parameters = OAuth1ProtocolParameters(consumerKey: "ck", nonce: nil, timestamp: nil)
     let plain = try OAuth1Signature(
@@ -215,7 +215,7 @@ import Testing
     #expect(error?.code == .invalidRequest)
   }
 
-  @Test func `what an RSA closure throws is the cause of the error`() {
+  @Test func `an error of an RSA closure is the cause of the error`() {
     struct Locked: Error {}
     let error = #expect(throws: NetworkError.self) {
       try OAuth1Signature.sample("https://h/", signedBy: .rsaSHA256 { _ in throw Locked() })
@@ -241,7 +241,7 @@ import Testing
     #expect(try signature.signature == OAuth1Signature.sample("https://h/").signature)
   }
 
-  @Test func `no token leaves the parameter out, an empty one sends it empty`() throws {
+  @Test func `no token omits the parameter, and an empty token sends an empty one`() throws {
     let url = try #require(URL(string: "https://h/"))
     func header(_ token: String?) throws -> String {
       try OAuth1Signature(
@@ -300,7 +300,7 @@ import Testing
     "oauth_consumer_key", "oauth_token", "oauth_signature_method", "oauth_timestamp", "oauth_nonce", "oauth_version",
     "oauth_signature", "realm",
   ])
-  func `an additional parameter that is the protocol's is refused`(name: String) {
+  func `an additional parameter with the name of a protocol parameter is refused`(name: String) {
     for method in [OAuth1SignatureMethod.hmacSHA1, .plaintext] {
       let error = #expect(throws: NetworkError.self) {
         try OAuth1Signature.sample("https://h/", signedBy: method, additional: [(name, "canary")])
@@ -311,7 +311,7 @@ import Testing
     }
   }
 
-  @Test func `an additional parameter that is there twice is refused`() {
+  @Test func `a repeated additional parameter is refused`() {
     let error = #expect(throws: NetworkError.self) {
       try OAuth1Signature.sample(
         "https://h/", additional: [("oauth_verifier", "a"), ("x", "1"), ("oauth_verifier", "a")])
@@ -320,7 +320,7 @@ import Testing
     #expect(error?.message.contains("oauth_verifier") == true)
   }
 
-  @Test func `a body hash that the caller computed is refused only beside the session's own`() throws {
+  @Test func `the caller's body hash is refused only if the session computes its own`() throws {
     var options = OAuth1Options()
     #expect(
       try OAuth1Signature.sample("https://h/", additional: [("oauth_body_hash", "h")]).baseString
@@ -333,7 +333,7 @@ import Testing
 
   // MARK: Body hash
 
-  @Test func `a body hash is sent for what is no form, with the hash of the method`() throws {
+  @Test func `a body other than a form is sent with its hash, computed by the method of the signature`() throws {
     var options = OAuth1Options()
     options.includesBodyHash = true
     func hash(_ body: String?, _ headers: HeaderFields = [:], _ method: OAuth1SignatureMethod = .hmacSHA1) throws

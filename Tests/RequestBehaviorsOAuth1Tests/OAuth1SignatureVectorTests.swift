@@ -100,7 +100,7 @@ import Testing
 
   /// The base string of these two is `bs`, which no request has.
   @Test(arguments: [("", "egQqG5AJep5sJ7anhXju1unge2I="), ("ts", "VZVjXceV7JgPq/dOTnNmEfO0Fv8=")])
-  func `the signatures of oauth·net's test cases come out of the key`(tokenSecret: String, signature: String) {
+  func `the keys of oauth·net's test cases produce the published signatures`(tokenSecret: String, signature: String) {
     let key = OAuth1SigningKey(method: .hmacSHA1, consumerSecret: "cs", tokenSecret: tokenSecret)
     let code = MessageAuthenticator(.sha1, key: Array(key.text.utf8)).code(for: Array("bs".utf8))
     #expect(Data(code).base64EncodedString() == signature)
@@ -110,7 +110,7 @@ import Testing
     ("abcABC123", "abcABC123"), ("-._~", "-._~"), ("%", "%25"), ("+", "%2B"), ("&=*", "%26%3D%2A"),
     ("\u{a}", "%0A"), (" ", "%20"), ("\u{7f}", "%7F"), ("\u{80}", "%C2%80"), ("\u{3001}", "%E3%80%81"),
   ])
-  func `oauth·net's encodings come out`(text: String, escaped: String) {
+  func `values are encoded as in oauth·net's table`(text: String, escaped: String) {
     #expect(OAuth1EncodedPair("", text).encoded == "=" + escaped)
   }
 
@@ -119,7 +119,7 @@ import Testing
     ("x!y=a&x=a", "x=a&x%21y=a"),
     ("a=1&c=hi%20there&f=25&f=50&f=a&z=p&z=t", "a=1&c=hi%20there&f=25&f=50&f=a&z=p&z=t"),
   ])
-  func `oauth·net's parameter strings come out`(query: String, normalized: String) throws {
+  func `parameters are normalized as in oauth·net's table`(query: String, normalized: String) throws {
     let signature = try OAuth1Signature.sample("http://example.com/?\(query)")
     let string = signature.parameterString.split(separator: "&").filter { !$0.hasPrefix("oauth_") }
     #expect(string.joined(separator: "&") == normalized)

@@ -72,7 +72,7 @@ import Testing
     func shutdown() async {}
   }
 
-  @Test func `the next user has no jar with which a request was sent that was handed over during the sign-out`()
+  @Test func `the next user does not get a cookie jar used by a request handed over during the sign-out`()
     async throws
   {
     let transport = JarTransport(session)
@@ -97,7 +97,7 @@ import Testing
     #expect(transport.sent.map { $0.headers.contains("Authorization") } == [true, false])
   }
 
-  @Test func `when another user signs in the former one's responses go from the cache`() async throws {
+  @Test func `another user's sign-in removes the previous user's responses from the cache`() async throws {
     struct Farewell: RequestBehavior {
       let order = BehaviorOrder.last
       let gate: TestGate
@@ -116,7 +116,7 @@ import Testing
     #expect(store.count == 0)
   }
 
-  @Test func `the next call is the new user's`() async throws {
+  @Test func `a call after another user's sign-in is signed for that user`() async throws {
     let transport = ClosureTransport()
     let client = NetworkClient(transport, [.oauth1(session)])
     try await client.send(.get("a"))
