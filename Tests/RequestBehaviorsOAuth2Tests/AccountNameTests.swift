@@ -6,7 +6,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// The account of a sign-in: named before, or asked for with the new token.
+/// The account of a sign-in: named before, or requested with the new token.
 @Suite(.limited) struct AccountNameTests {
   private let fixture = OAuth2Fixture()
 
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Way.allCases) func `a name that is known before is the account`(way: Way) async throws {
+  @Test(arguments: Way.allCases) func `a name that is passed to the sign-in is the account`(way: Way) async throws {
     fixture.respond()
     try await signIn(way, as: "anna")
     #expect(try await owner == owner(of: "anna"))
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test(arguments: Way.allCases)
-  func `a closure that throws leaves the user who is signed in, whose tokens a revocation could end`(
+  func `a closure that throws keeps the signed-in user, and does not revoke a token`(
     way: Way
   ) async throws {
     try await fixture.session.signIn(AccessToken("old"))
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test(arguments: Way.allCases)
-  func `a closure that throws leaves the user whom another process has signed in meanwhile`(way: Way) async throws {
+  func `a closure that throws keeps a user whom another process has signed in meanwhile`(way: Way) async throws {
     fixture.respond()
     let store = fixture.store
     #expect(try await fixture.isSignedIn == false)
@@ -174,7 +174,7 @@ import Testing
   }
 
   @Test(arguments: Way.allCases)
-  func `a cancellation in the closure signs no user in, and the token is revoked`(way: Way) async throws {
+  func `a cancellation in the closure does not sign a user in, and the token is revoked`(way: Way) async throws {
     fixture.respond()
     let gate = TestGate()
     let task = Task {

@@ -153,7 +153,7 @@ import Testing
       }
     }
 
-    /// Signs out with a revocation, which may fail; the user is signed out all the same.
+    /// Signs out with a revocation, which may fail; the user is signed out even then.
     private mutating func signOut() async throws {
       let before = faults.count
       let token = try await store.load()

@@ -102,7 +102,7 @@ import Testing
     #expect(kind(OAuth2Callback.read(url(found), for: Self.signIn(redirect))) == "code abc")
   }
 
-  @Test func `a slash at the end is named`() {
+  @Test func `the reason names a slash at the end of the redirect URI`() {
     let found = url("https://app.example/done/?tab=1&code=abc&state=S%2B1")
     guard case .unexpected(let reason) = OAuth2Callback.read(found, for: Self.signIn()) else {
       Issue.record("it was expected")
@@ -111,7 +111,7 @@ import Testing
     #expect(reason.contains("slash at the end"))
   }
 
-  @Test func `of ten thousand other states none is taken for that of the sign-in`() {
+  @Test func `a callback with any of ten thousand other states is not accepted for the sign-in`() {
     let signIn = Self.signIn("https://app.example/done")
     let taken = (0..<10_000).filter {
       let outcome = OAuth2Callback.read(url("https://app.example/done?code=abc&state=\($0)"), for: signIn)

@@ -51,7 +51,7 @@ import Testing
     #expect(claims["exp"] as? Int == now + 60)
   }
 
-  @Test func `each assertion has an id of its own`() async throws {
+  @Test func `each assertion has its own id`() async throws {
     let first = try await send(.privateKeyJWT(signer())).form.items.last?.value
     let second = try await send(.privateKeyJWT(signer())).form.items.last?.value
     #expect(part(1, of: first)["jti"] as? String != part(1, of: second)["jti"] as? String)
@@ -80,7 +80,7 @@ import Testing
     #expect(fixture.mock.sent.isEmpty)
   }
 
-  @Test func `a signature in DER is named`() async throws {
+  @Test func `a signature in DER is an error that names the format`() async throws {
     let key = SigningKey("ES256") { _ in [0x30, 0x44] + [UInt8](repeating: 1, count: 0x44) }
     let error = await #expect(throws: NetworkError.self) { _ = try await send(.privateKeyJWT(key)) }
     #expect(error?.code == .oauth2SigningFailed)

@@ -75,14 +75,14 @@ import Testing
     #expect(fixture.mock.sent[0].headers["DPoP"] != nil)
   }
 
-  @Test func `a request without authentication gets no proof`() async throws {
+  @Test func `a request without authentication does not get a proof`() async throws {
     fixture.mock.on(.get, "orders").respond(200)
     let request = Request<Void>.get("orders", headers: ["Authorization": "DPoP other"])
     try await client(try await signedIn()).send(request.with(\.authentication, .none))
     #expect(fixture.mock.sent[0].headers["DPoP"] == nil)
   }
 
-  @Test func `a bearer token needs no proof`() async throws {
+  @Test func `a bearer token does not need a proof`() async throws {
     let session = session
     try await session.signIn(AccessToken("A"))
     fixture.mock.on(.get, "orders").respond(200)
@@ -144,7 +144,7 @@ import Testing
     #expect(try await session.isSignedIn())
   }
 
-  @Test func `a nonce of another scheme's challenge is not asked for`() async throws {
+  @Test func `a nonce in another scheme's challenge is not used`() async throws {
     let client = client(try await signedIn())
     fixture.mock.on(.get, "orders").respond(
       401, headers: ["WWW-Authenticate": #"Bearer error="use_dpop_nonce""#, "DPoP-Nonce": "n1"]
@@ -153,7 +153,7 @@ import Testing
     #expect(fixture.mock.sent.count == 1)
   }
 
-  @Test func `a nonce at the token endpoint does not spend the refresh token twice`() async throws {
+  @Test func `a nonce at the token endpoint does not cause a further refresh`() async throws {
     let session = session
     try await session.signIn(AccessToken("A", type: "DPoP", lifetime: .zero, refreshToken: "R"))
     fixture.mock.on(.get, "orders").respond(
@@ -171,7 +171,7 @@ import Testing
     #expect(fixture.mock.sent[3].headers["Authorization"] == "DPoP B")
   }
 
-  /// Asks for a nonce once, and gives a token then.
+  /// Requires a nonce once, and then gives a token.
   private func askForNonce() {
     fixture.mock.on(.post, "token").respond(
       400, headers: ["DPoP-Nonce": "n1", "Content-Type": "application/json"],
@@ -217,7 +217,7 @@ import Testing
     #expect(fixture.mock.sent.count == 3)
   }
 
-  @Test func `a nonce is used although a concurrent response has brought a newer one`() async throws {
+  @Test func `a nonce is used although a concurrent response has brought one`() async throws {
     let session = try await signedIn()
     let (first, second) = (TestGate(), TestGate())
     fixture.mock.on(.get, "orders").respond { request in
@@ -304,7 +304,7 @@ import Testing
     #expect(fixture.mock.sent.isEmpty)
   }
 
-  @Test func `a newer token of another key, which another process has stored, is not sent in place of a refused one`()
+  @Test func `a refused token is not replaced by a newer token of another process's key`()
     async throws
   {
     let store = HeldStore()
@@ -324,7 +324,7 @@ import Testing
     #expect(await store.token?.value == "B")
   }
 
-  @Test func `a service whose newer token is of another process's key gets one of its own for the replay`()
+  @Test func `for a replay a service gets its own token if the newer one is bound to another process's key`()
     async throws
   {
     let store = HeldStore()
@@ -380,7 +380,7 @@ import Testing
     #expect(try await fixture.store.load()?.value == "B")
   }
 
-  @Test func `a service that gets no token of its own key sends none`() async throws {
+  @Test func `a service that gets no token of its own key does not send one`() async throws {
     var token = AccessToken("A", type: "DPoP")
     token.keyThumbprint = "of another key"
     try await fixture.store.save(token)
@@ -417,7 +417,7 @@ import Testing
     #expect(fixture.mock.sent.count == 1)
   }
 
-  @Test func `a key for HMAC cannot be bound to`() {
+  @Test func `a key for HMAC cannot bind a token`() {
     #expect(throws: NetworkError.self) { try DPoPKey(signer("HS256", length: 32)) }
     #expect(throws: NetworkError.self) { try DPoPKey(SigningKey("ES256") { $0 }) }
   }

@@ -110,7 +110,7 @@ import Testing
     #expect(grant.token.value == "A")
   }
 
-  @Test func `behaviors for other requests change nothing`() async throws {
+  @Test func `behaviors of the client do not change the polling`() async throws {
     begin()
     polls((400, "authorization_pending"), (503, "server_error"), (200, OAuth2Fixture.token))
     let client = fixture.client.with {
@@ -124,7 +124,7 @@ import Testing
     #expect(fixture.mock.sent.count == 4)
   }
 
-  @Test func `a clock that is set forward or back during the wait changes no wait`() async throws {
+  @Test func `a clock that is set forward or back during the wait does not change a wait`() async throws {
     begin()
     polls((400, "authorization_pending"), (200, OAuth2Fixture.token))
     let task = Task { try await fixture.device.signIn { _ in } }
@@ -160,7 +160,7 @@ import Testing
     #expect(fixture.mock.sent.count == 1)
   }
 
-  @Test func `codes outlive the tool`() async throws {
+  @Test func `codes remain valid after the tool ends`() async throws {
     begin()
     polls((200, OAuth2Fixture.token))
     let codes = try await fixture.device.begin()
@@ -186,7 +186,7 @@ import Testing
     #expect(await errorCode { _ = try await fixture.device.begin() } == .oauth2InvalidResponse)
   }
 
-  @Test func `a server without devices is named`() async throws {
+  @Test func `the error for a server without a device endpoint names the server`() async throws {
     var fixture = fixture
     fixture.server.deviceAuthorization = nil
     let device = fixture.device

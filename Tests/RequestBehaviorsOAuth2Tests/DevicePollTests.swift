@@ -22,7 +22,7 @@ import Testing
     return (waits, nil)
   }
 
-  @Test func `slow_down adds five seconds from then on`() {
+  @Test func `slow_down adds five seconds to all later waits`() {
     #expect(waits(7, [.pending, .slowDown, .pending]).waits == [7, 7, 12, 12].map { .seconds($0) })
   }
 
@@ -32,16 +32,16 @@ import Testing
     #expect(result.rest == .seconds(2))
   }
 
-  @Test func `an expiry at the time of a request comes first`() {
+  @Test func `if the code expires at the time of a poll, the wait ends with the expiry`() {
     #expect(waits(5, [.pending], expiresIn: 10).rest == .seconds(5))
   }
 
-  @Test func `the wait doubles while there is no response of use, up to a minute`() {
+  @Test func `the wait doubles up to a minute while there is no usable response`() {
     let answers = [DevicePoll.Answer](repeating: .unavailable(nil), count: 5)
     #expect(waits(5, answers).waits == [5, 10, 20, 40, 60, 60].map { .seconds($0) })
   }
 
-  @Test func `a response of use ends the longer waits`() {
+  @Test func `a usable response ends the longer waits`() {
     #expect(waits(5, [.unavailable(nil), .unavailable(nil), .pending]).waits == [5, 10, 20, 5].map { .seconds($0) })
     #expect(
       waits(5, [.unavailable(nil), .slowDown, .unavailable(nil)]).waits == [5, 10, 10, 20].map { .seconds($0) })
@@ -68,7 +68,7 @@ import Testing
     #expect(waits(10, [.unavailable(.seconds(60))], expiresIn: 15).rest == .seconds(5))
   }
 
-  @Test func `a code that has expired is not asked for`() {
+  @Test func `an expired code is not polled for`() {
     #expect(waits(5, [], expiresIn: -3).rest == .zero)
   }
 }

@@ -31,7 +31,7 @@ import Testing
     #expect(await errorCode { try await device.finish(codes) } == .clientShutDown)
   }
 
-  @Test func `a code is still good after a shutdown that it came behind`() async throws {
+  @Test func `a code that arrives after a shutdown can be exchanged by another client`() async throws {
     let flow = fixture.flow()
     let signIn = try await flow.begin()
     let found = callback(to: signIn.url, "code=abc")
@@ -102,7 +102,7 @@ import Testing
     #expect(fixture.mock.sent.count == 1)
   }
 
-  @Test func `an assertion for other rights or another audience is told apart by caches`() {
+  @Test func `caches distinguish assertions for other scopes or another audience`() {
     func digest(_ audience: String? = nil, _ scopes: [String] = []) -> String? {
       let source = JWTBearerGrant(
         fixture.endpoint(), key: signer(), issuer: "robot", audience: audience, scopes: scopes)
@@ -114,7 +114,7 @@ import Testing
     #expect(digest("a", ["a"]) == digests[4])
   }
 
-  @Test func `a device asks again at its own pace`() async throws {
+  @Test func `a device flow polls again by itself, without retries of the client`() async throws {
     fixture.mock.on(.post, "device").respond(200, jsonText: Self.codes)
     fixture.mock.on(.post, "token").respond(429).times(3)
     fixture.respond()
@@ -130,7 +130,7 @@ import Testing
     #expect(fixture.mock.sent.count == 2)
   }
 
-  @Test func `client credentials may be asked for again`() async throws {
+  @Test func `client credentials may be requested again`() async throws {
     fixture.mock.on(.post, "token").respond(429).times(1)
     fixture.respond()
     fixture.mock.on(.get, "orders").respond(200)
@@ -179,7 +179,9 @@ import Testing
     #expect(fixture.mock.sent.count == 1)
   }
 
-  @Test func `of two sign-ins at once the one that ends first counts, and the other is told`() async throws {
+  @Test func `of two concurrent sign-ins the first to finish succeeds, and the other fails with signedOut`()
+    async throws
+  {
     let gate = TestGate()
     fixture.mock.on(.post, "token").respond { request in
       await gate.pass()
@@ -246,7 +248,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await task.value }
   }
 
-  @Test func `a sign-out whose revocation is cancelled is a sign-out`() async throws {
+  @Test func `a sign-out whose revocation is cancelled still signs out`() async throws {
     try await fixture.session.signIn(AccessToken("old", refreshToken: "R"))
     fixture.mock.on(.post, "revoke").respond(200).delayed(by: .seconds(60))
     let (session, endpoint, client) = (fixture.session, fixture.endpoint(), fixture.client)
@@ -263,7 +265,7 @@ import Testing
     ("interval", "1e300"), ("interval", "-1e300"), ("interval", "0"), ("lifetime", "1e300"), ("lifetime", "-1e300"),
     ("expiresAt", "1e300"), ("expiresAt", "-1e300"),
   ])
-  func `a device code whose numbers are absurd ends without a trap`(name: String, number: String) async throws {
+  func `invalid numbers of a device code do not trap`(name: String, number: String) async throws {
     fixture.mock.on(.post, "device").respond(200, jsonText: Self.codes)
     let codes = try await fixture.device.begin()
     var object = try #require(

@@ -4,7 +4,7 @@ import RequestBehaviorsOAuth2
 import RequestBehaviorsTesting
 import Testing
 
-/// What a flow asks of the server before the page is opened.
+/// The requests of a flow to the server before the page is opened.
 @Suite(.limited) struct FlowServerTests {
   private let fixture = OAuth2Fixture()
 

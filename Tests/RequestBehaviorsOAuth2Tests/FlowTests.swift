@@ -24,7 +24,7 @@ import Testing
     #expect(values["code_challenge"]?.count == 43)
   }
 
-  @Test func `the query of the page is kept in front`() async throws {
+  @Test func `the query of the authorize URL comes first`() async throws {
     var fixture = fixture
     fixture.server.authorize = url("https://id.example/authorize?tenant=a%20b")
     let page = try await fixture.flow().begin().url.absoluteString
@@ -78,14 +78,14 @@ import Testing
     #expect(items(of: signIn.url).contains { $0 == ("code_challenge", String(hash.dropLast())) })
   }
 
-  @Test func `scopes that the server does not name are those asked for`() async throws {
+  @Test func `if the server does not name scopes, the token has the requested ones`() async throws {
     fixture.respond(200, #"{"access_token":"A"}"#)
     let grant = try await fixture.flow(scopes: ["a", "b"]).signIn { callback(to: $0, "code=abc") }
     #expect(grant.scopes == ["a", "b"])
     #expect(grant.token.scopes == ["a", "b"])
   }
 
-  @Test func `a sign-in outlives the app`() async throws {
+  @Test func `a sign-in can be finished after a restart of the app`() async throws {
     fixture.respond()
     let signIn = try await fixture.flow().begin()
     let kept = try JSONEncoder().encode(signIn)
@@ -160,7 +160,7 @@ import Testing
     #expect(try await fixture.isSignedIn)
   }
 
-  @Test func `a refusal of the user is told with the server's words`() async throws {
+  @Test func `the error for the user's refusal contains the server's words`() async throws {
     let flow = fixture.flow()
     let error = await #expect(throws: NetworkError.self) {
       try await flow.signIn {
@@ -174,7 +174,7 @@ import Testing
     #expect(fixture.mock.sent.isEmpty)
   }
 
-  @Test func `a mix-up of servers is recognized`() async throws {
+  @Test func `a callback from another server is recognized`() async throws {
     let flow = fixture.flow()
     let code = await errorCode {
       try await flow.signIn { callback(to: $0, "code=abc&iss=https://evil.example") }
@@ -183,7 +183,7 @@ import Testing
     #expect(fixture.mock.sent.isEmpty)
   }
 
-  @Test func `a refused code is told with the server's words`() async throws {
+  @Test func `the error for a refused code contains the server's words`() async throws {
     fixture.respond(400, #"{"error":"invalid_grant","error_description":"code expired"}"#)
     let flow = fixture.flow()
     let error = await #expect(throws: NetworkError.self) { try await flow.signIn { callback(to: $0, "code=abc") } }
@@ -201,7 +201,8 @@ import Testing
     (200, #"{"access_token":"A\nB"}"#, "application/json"),
     (200, #"{"access_token":"A","expires_in":"soon"}"#, "application/json"),
   ])
-  func `a response without a valid token signs no user in`(status: Int, body: String, type: String) async throws {
+  func `a response without a valid token does not sign a user in`(status: Int, body: String, type: String) async throws
+  {
     fixture.respond(status, body, type: type)
     let flow = fixture.flow()
     let code = await errorCode { try await flow.signIn { callback(to: $0, "code=abc") } }
@@ -218,7 +219,7 @@ import Testing
     #expect(try await fixture.store.load()?.value == "old")
   }
 
-  @Test func `a lost response is not tried again`() async throws {
+  @Test func `an exchange whose response is lost is not sent again`() async throws {
     fixture.mock.on(.post, "token").fail(.timedOut)
     let flow = fixture.flow()
     let signIn = try await flow.begin()
@@ -228,7 +229,7 @@ import Testing
     #expect(fixture.mock.sent.count == 1)
   }
 
-  @Test func `a code that never left can be exchanged again`() async throws {
+  @Test func `a code that was not sent can be exchanged again`() async throws {
     fixture.mock.on(.post, "token").fail(.cannotConnect).times(1)
     fixture.respond()
     let flow = fixture.flow()
@@ -239,7 +240,7 @@ import Testing
     #expect(try await fixture.isSignedIn)
   }
 
-  @Test func `a code is neither retried nor hedged, whatever the client does`() async throws {
+  @Test func `a code is neither retried nor hedged, whatever behaviors the client has`() async throws {
     let mock = fixture.mock
     mock.on(.post, "token").respond(503).times(1)
     mock.on(.post, "token").respond(200, jsonText: OAuth2Fixture.token).optional()
@@ -262,7 +263,7 @@ import Testing
     #expect(try await fixture.isSignedIn == false)
   }
 
-  @Test func `the requests carry no token of the session`() async throws {
+  @Test func `the requests do not carry the session's token`() async throws {
     try await fixture.session.signIn(AccessToken("old"))
     fixture.respond()
     let client = fixture.client.with { $0.behaviors.append(.tokenAuth(fixture.session)) }

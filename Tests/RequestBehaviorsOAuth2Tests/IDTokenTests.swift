@@ -34,7 +34,7 @@ import Testing
     return try await flow.finish(signIn, callback: callback(to: signIn.url, "code=abc"))
   }
 
-  @Test func `a valid token tells who the user is`() async throws {
+  @Test func `a valid token names the user`() async throws {
     let grant = try await signIn { try token(nonce: $0) }
     #expect(grant.idToken?.subject == "anna")
     #expect(grant.idToken?.issuer == OAuth2Fixture.issuer)
@@ -54,7 +54,7 @@ import Testing
     ("sub", String(repeating: "x", count: 256)),
     ("at_hash", "x"),
   ]
-  @Test(arguments: wrong.indices) func `a token that breaks a rule signs no user in`(index: Int) async throws {
+  @Test(arguments: wrong.indices) func `a token that breaks a rule does not sign a user in`(index: Int) async throws {
     let (name, value) = Self.wrong[index]
     let code = await errorCode { _ = try await signIn { try token([name: value], nonce: $0) } }
     #expect(code == .oauth2InvalidResponse, "\(name)")
@@ -118,7 +118,7 @@ import Testing
     #expect(try await fixture.isSignedIn == false)
   }
 
-  @Test func `openid needs an issuer to compare with`() async throws {
+  @Test func `openid needs an issuer for comparison`() async throws {
     let flow = OAuth2Fixture(issuer: nil).flow(scopes: ["openid"])
     #expect(await errorCode { _ = try await flow.begin() } == .oauth2InvalidServer)
   }

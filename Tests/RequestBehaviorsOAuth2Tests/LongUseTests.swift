@@ -5,7 +5,7 @@ import Testing
 
 @testable import RequestBehaviorsOAuth2
 
-/// Parts that a program keeps for months: nothing in them grows with use.
+/// Parts that a program keeps for months: their memory does not grow with use.
 @Suite(.limited) struct LongUseTests {
   private let fixture = OAuth2Fixture()
 
@@ -16,7 +16,7 @@ import Testing
     init(_ store: InMemoryTokenStore) { self.store = store }
   }
 
-  /// Sends a request whose refresh gets a response, and returns a reference to the store, which nothing else keeps.
+  /// Sends a request whose refresh gets a response, and returns the only reference to the store.
   private func refresh(_ status: Int, _ body: String) async throws -> Reference {
     let store = InMemoryTokenStore(AccessToken("old", expiresAt: Date(timeIntervalSince1970: 0), refreshToken: "R"))
     let session = TokenSession(source: .refreshToken(fixture.endpoint()), store: store)
@@ -65,7 +65,7 @@ import Testing
     #expect(await errorCode { try await flow.finish(last.signIn, callback: last.callback) } == .oauth2AlreadyFinished)
   }
 
-  @Test func `a listener keeps no connection, thread or descriptor of a sign-in that is over`() async throws {
+  @Test func `a listener keeps no connection, thread or descriptor of a finished sign-in`() async throws {
     func count() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").count }
     let browser = NetworkClient(baseURL: url("https://unused.example"))
     let before = try count()

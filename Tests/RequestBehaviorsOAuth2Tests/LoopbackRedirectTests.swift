@@ -12,7 +12,7 @@ import Testing
   private let browser = NetworkClient(baseURL: url("https://unused.example"))
 
   init() throws {
-    // The clock of connections must go on, or none would be closed.
+    // The clock of connections must advance, or none would be closed.
     loopback = try LoopbackRedirect(path: "/done")
   }
 
@@ -60,7 +60,7 @@ import Testing
     #expect(try await second.value.query() == "code=2&state=B")
   }
 
-  @Test func `the page is stored nowhere, and loads nothing`() async throws {
+  @Test func `the fields of the page forbid storing, referrers and loading`() async throws {
     let task = Task { try await loopback.callback(for: page("S1")) }
     var response: NetworkResponse?
     while response?.statusCode != 200 {
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(arguments: [("<p>Thank you.</p>", "text/html; charset=utf-8"), ("Thank you.", "text/plain; charset=utf-8")])
-  func `a page with tags is shown as one, and a sentence as text`(page text: String, type: String) async throws {
+  func `a page with tags is sent as HTML, and a sentence as text`(page text: String, type: String) async throws {
     let loopback = try LoopbackRedirect(page: text)
     async let callback = loopback.callback(for: page("S1"))
     var response: NetworkResponse?
@@ -90,7 +90,7 @@ import Testing
     #expect(try response?.data == Data(text.utf8))
   }
 
-  @Test func `a refused user is not told of a success`() async throws {
+  @Test func `a user who refuses is not shown a success`() async throws {
     let (success, refusal) = ("Thank you.", "The server refused the sign-in. You can close this page.\n")
     let loopback = try LoopbackRedirect(page: success)
     func text(_ query: String) async throws -> String {
@@ -106,7 +106,7 @@ import Testing
     #expect(try await text("?code=1&state=S2") == success)
   }
 
-  @Test func `a page comes whole, and one that might not is refused`() async throws {
+  @Test func `a page arrives whole, and a page that might be cut off is refused`() async throws {
     let page = String(repeating: "x", count: 65_536)
     let loopback = try LoopbackRedirect(page: page)
     func get() async throws -> NetworkResponse {
@@ -151,7 +151,7 @@ import Testing
     #expect(try await first.value.query() == "code=again&state=S1")
   }
 
-  @Test func `a second wait for a sign-in ends the first, and is not forgotten with it`() async throws {
+  @Test func `a second wait for a sign-in ends the first wait, and outlasts it`() async throws {
     let first = Task { try await loopback.callback(for: page("S1")) }
     while try await status("/done?state=S1", .put) != 405 { await Task.yield() }
     let second = Task { try await loopback.callback(for: page("S1")) }
@@ -161,7 +161,7 @@ import Testing
     #expect(try await second.value.query() == "code=1&state=S1")
   }
 
-  @Test func `idle connections of other programs do not keep the browser out`() async throws {
+  @Test func `idle connections of other programs do not block the browser`() async throws {
     let port = try #require(loopback.url.port)
     let idle = try (0..<40).map { _ in try IdleConnection(port: UInt16(port)) }
     #expect(try await status("/favicon.ico") == 404)
@@ -173,7 +173,7 @@ import Testing
     "GET /done?code=x&state=S2 HTTP/1.1\r\nHost: evil.example\r\n\r\n",
     "POST /done HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n" + String(repeating: "y", count: 20_000),
   ])
-  func `32 hostile connections neither end the sign-in nor keep the browser out`(text: String) async throws {
+  func `32 hostile connections neither end the sign-in nor block the browser`(text: String) async throws {
     let task = Task { try await loopback.callback(for: page("S1")) }
     while try await status("/done?state=S1", .put) != 405 { await Task.yield() }
     let port = UInt16(try #require(loopback.url.port))
@@ -188,7 +188,7 @@ import Testing
     #expect(hostile.count == 32)
   }
 
-  @Test func `connections that come all the time do not keep the browser out`() async throws {
+  @Test func `continual new connections do not block the browser`() async throws {
     let port = UInt16(try #require(loopback.url.port))
     let isOver = Locked(false)
     Thread.detachNewThread {
@@ -206,7 +206,7 @@ import Testing
     #expect(served == 20)
   }
 
-  @Test func `a path without a slash leaves no descriptor open`() throws {
+  @Test func `a path without a slash does not leave a descriptor open`() throws {
     func count() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").count }
     let before = try count()
     for _ in 0..<200 { #expect(throws: NetworkError.self) { try LoopbackRedirect(path: "done") } }
@@ -222,7 +222,7 @@ import Testing
     #expect(await errorCode { _ = try await task.value } == .oauth2Expired)
   }
 
-  @Test func `a port in use is named`() throws {
+  @Test func `the error for a port in use names the port`() throws {
     let port = UInt16(loopback.url.port ?? 0)
     let error = #expect(throws: NetworkError.self) { try LoopbackRedirect(port: port) }
     #expect(error?.code == .oauth2InvalidServer)
@@ -234,7 +234,7 @@ import Testing
     #expect(code == .oauth2InvalidServer)
   }
 
-  @Test func `a sign-in ends through it`() async throws {
+  @Test func `a sign-in finishes with the callback of the listener`() async throws {
     let fixture = OAuth2Fixture()
     fixture.respond()
     let flow = fixture.flow(redirect: loopback.url)
@@ -275,14 +275,14 @@ import Testing
     #expect(LoopbackExchange.decide(head, at: url(Self.address), states: ["S"]).status == status)
   }
 
-  @Test func `a head has an end and a limit`() {
+  @Test func `the length of a head is limited`() {
     #expect(LoopbackExchange.read(Array("GET /done".utf8)) == .incomplete)
     #expect(LoopbackExchange.read([UInt8](repeating: 65, count: 20_000)) == .invalid)
     #expect(LoopbackExchange.read([0xFF, 0xFE, 10, 10]) == .invalid)
   }
 }
 
-/// A connection to this machine that is no browser's.
+/// A connection to this machine from another program than the browser.
 private final class IdleConnection {
   private let descriptor: Int32
 

@@ -35,7 +35,7 @@ import Testing
     #expect(server.mutualTLSEndpoints == ["token_endpoint": url("https://mtls.id.example/token")])
   }
 
-  @Test func `without one, that of OpenID Connect behind the path is read`() async throws {
+  @Test func `if that document is missing, the one of OpenID Connect behind the path is read`() async throws {
     mock.on(.get, "https://id.example/.well-known/oauth-authorization-server/tenant").respond(404)
     mock.on(.get, "https://id.example/tenant/.well-known/openid-configuration").respond(200, jsonText: Self.document)
     #expect(try await OAuth2Server.discover("https://id.example/tenant", over: client).announcesIssuer)
@@ -78,7 +78,7 @@ import Testing
     #expect(error?.message.contains(rule) == true, "\(error?.message ?? "")")
   }
 
-  @Test func `a server without S256 is found, for other grants`() async throws {
+  @Test func `a server without S256 can be discovered`() async throws {
     mock.on(.get, "https://id.example/.well-known/oauth-authorization-server").respond(
       200,
       jsonText:

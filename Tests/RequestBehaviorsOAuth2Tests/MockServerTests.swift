@@ -39,7 +39,7 @@ import Testing
     #expect(id.accepts(try await source.fetch(using: client)))
   }
 
-  @Test func `a revoked token of a service leaves the next one valid`() async throws {
+  @Test func `the revocation of one token of a service keeps its next token valid`() async throws {
     let server = try await OAuth2Server.discover("http://127.0.0.1:\(service.port)", over: client)
     let endpoint = TokenEndpoint(server, clientID: "robot")
     let source = ClientCredentialsGrant(endpoint)
@@ -65,14 +65,14 @@ import Testing
     #expect(!id.accepts(grant.token))
   }
 
-  @Test func `a refusal is the user's`() async throws {
+  @Test func `a refusal is reported as a refusal by the user`() async throws {
     let flow = try await flow()
     let signIn = try await flow.begin()
     let location = try #require(try await get(signIn.url, "&decision=deny").headers["Location"])
     #expect(await errorCode { try await flow.finish(signIn, callback: url(location)) } == .oauth2Denied)
   }
 
-  @Test func `a code and a refresh token that come twice are counted, and end the sign-in`() async throws {
+  @Test func `a repeated code or refresh token is counted, and ends the sign-in`() async throws {
     let flow = try await flow()
     let grant = try await flow.signIn { try id.authorize($0, issuedBy: service) }
     let source = RefreshTokenGrant(flow.endpoint)
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: ["https://evil.example/done", "http://192.0.2.1/done", "javascript:alert(1)"])
-  func `no browser is sent to a redirect URI elsewhere`(redirect: String) async throws {
+  func `an altered redirect URI gets a 400 without a redirect`(redirect: String) async throws {
     let page = try await flow().begin().url.absoluteString
     let written = Query(["redirect_uri": self.redirect.absoluteString]).percentEncoded
     let other = Query(["redirect_uri": redirect]).percentEncoded

@@ -6,7 +6,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// An operation that is about nothing but its number.
+/// An operation that contains only its number.
 private struct Order: OutboxOperation {
   static let name = "order"
   var number: Int
@@ -64,7 +64,7 @@ private struct Order: OutboxOperation {
     #expect(fixture.mock.sent.count == 1)
   }
 
-  @Test func `a proof gives no reason to warn of an unknown owner`() throws {
+  @Test func `a proof does not cause a warning about an unknown owner`() throws {
     let key = try DPoPKey(signer())
     let client = fixture.client.with { $0.behaviors += [.coalescing(), .tokenAuth(session), .dpop(key)] }
     #expect(try client.pipeline(for: Request<Void>.get("orders")).warnings.isEmpty)

@@ -60,7 +60,7 @@ import Testing
     #expect(try await fixture.store.load()?.value == "other")
   }
 
-  @Test func `a server that cannot revoke is not asked to`() async throws {
+  @Test func `a server without revocation does not get a revocation request`() async throws {
     var fixture = fixture
     fixture.server.revoke = nil
     let flow = fixture.flow()
@@ -72,7 +72,7 @@ import Testing
     #expect(fixture.mock.sent.count == 1)
   }
 
-  @Test func `a session that the server ends during the exchange is signed in`() async throws {
+  @Test func `a sign-in succeeds although the server ends the session during the exchange`() async throws {
     try await fixture.session.signIn(AccessToken("old"))
     fixture.mock.on(.get, "orders").respond(401)
     let client = fixture.client.with { $0.behaviors.append(.tokenAuth(fixture.session)) }

@@ -51,7 +51,7 @@
       #expect(!result.text.contains("refresh-"))
     }
 
-    @Test func `a user who denies is told so, in the browser and in the program`() async throws {
+    @Test func `a user who denies access sees the refusal in the browser and in the program`() async throws {
       let page = try await link().page
       #expect(try await press("deny", on: page) == "The server refused the sign-in. You can close this page.\n")
       let result = await process.end()

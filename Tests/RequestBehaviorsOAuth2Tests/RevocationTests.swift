@@ -20,14 +20,14 @@ import Testing
     #expect(try await fixture.isSignedIn == false)
   }
 
-  @Test func `where the server revokes no refresh tokens, the access token is`() async throws {
+  @Test func `the access token is revoked if the server does not revoke refresh tokens`() async throws {
     fixture.mock.on(.post, "revoke").respond(400, jsonText: #"{"error":"unsupported_token_type"}"#).times(1)
     fixture.mock.on(.post, "revoke").respond(200)
     try await signOut()
     #expect(try fixture.mock.sent[1].form.items.map(\.value) == ["A", "access_token", "shop-ios"])
   }
 
-  @Test func `a token that is of no use any more counts as revoked`() async throws {
+  @Test func `a token that the server calls invalid counts as revoked`() async throws {
     fixture.mock.on(.post, "revoke").respond(400, jsonText: #"{"error":"invalid_token"}"#)
     try await signOut()
     #expect(fixture.mock.sent.count == 1)
@@ -40,7 +40,7 @@ import Testing
     #expect(try await fixture.store.load() == nil)
   }
 
-  @Test func `a refusal with the status 200 is one`() async throws {
+  @Test func `an error with the status 200 counts as a refusal`() async throws {
     fixture.mock.on(.post, "revoke").respond(200, jsonText: #"{"ok":false,"error":"invalid_client"}"#)
     let error = await #expect(throws: NetworkError.self) { try await signOut() }
     #expect(error?.code == .oauth2Refused)
@@ -48,7 +48,7 @@ import Testing
     #expect(try await fixture.isSignedIn == false)
   }
 
-  @Test func `a portal's page is no revocation`() async throws {
+  @Test func `a portal's page does not count as a revocation`() async throws {
     fixture.mock.on(.post, "revoke").respond(
       200, headers: ["Content-Type": "text/html; charset=utf-8"], body: Data("\u{FEFF}\n <html>Sign in".utf8))
     #expect(await errorCode { try await signOut() } == .oauth2InvalidResponse)
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: ["", "OK", "revoked"])
-  func `a body that is no page is ignored, whatever its type`(body: String) async throws {
+  func `a body that is not a page is ignored, whatever its type`(body: String) async throws {
     fixture.mock.on(.post, "revoke").respond(200, headers: ["Content-Type": "text/html"], body: Data(body.utf8))
     try await signOut()
     #expect(fixture.mock.sent.count == 1)

@@ -53,7 +53,7 @@ private struct Sink: LogSink {
       redirectURI: OAuth2Fixture.redirect, over: client)
   }
 
-  @Test func `a sign-in shows no secret in descriptions and dumps`() async throws {
+  @Test func `the descriptions and dumps of a sign-in do not show a secret`() async throws {
     let flow = flow(
       200, #"{"access_token":"CANARY-ACCESS-1","refresh_token":"CANARY-REFRESH-2","id_token":"CANARY-USER-4"}"#)
     let signIn = try await flow.begin()
@@ -76,7 +76,7 @@ private struct Sink: LogSink {
     (200, #"{"access_token":"CANARY-ACCESS-1","token_type":"mac"}"#),
     (200, #"{"access_token":"CANARY-ACCESS-1"#),
   ])
-  func `an error of the exchange shows no secret`(status: Int, body: String) async throws {
+  func `an error of the exchange does not show a secret`(status: Int, body: String) async throws {
     let flow = flow(status, body)
     let signIn = try await flow.begin()
     let found = url("com.example.shop:/signed-in?code=CANARY-CODE-4711&state=\(signIn.state)")
@@ -88,7 +88,7 @@ private struct Sink: LogSink {
     check(log.withLock { $0 }.joined(separator: "\n"), [signIn.state, signIn.verifier], "the log")
   }
 
-  @Test func `an error of a callback shows no secret`() async throws {
+  @Test func `an error of a callback does not show a secret`() async throws {
     let flow = flow(200, OAuth2Fixture.token)
     let signIn = try await flow.begin()
     let query = "code=CANARY-CODE-4711&error=x&state=\(signIn.state)"
@@ -98,7 +98,7 @@ private struct Sink: LogSink {
     }
   }
 
-  @Test func `a device code is shown by nothing but itself`() async throws {
+  @Test func `descriptions, dumps and logs of a device code do not show it`() async throws {
     fixture.mock.on(.post, "device").respond(
       200,
       jsonText: """

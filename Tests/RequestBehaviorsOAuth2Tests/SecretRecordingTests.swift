@@ -101,7 +101,9 @@ import Testing
   }
 
   @Test(arguments: Client.allCases)
-  func `a sign-in by code, a refresh, requests and the sign-out show no secret`(client kind: Client) async throws {
+  func `a recording of a sign-in by code, a refresh, requests and the sign-out does not show a secret`(
+    client kind: Client
+  ) async throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     respond()
     let (client, cassette) = try makeClient()
@@ -125,7 +127,9 @@ import Testing
     try await checkRecordings(cassette)
   }
 
-  @Test(arguments: Client.allCases) func `a sign-in by device shows no secret`(client kind: Client) async throws {
+  @Test(arguments: Client.allCases) func `a recording of a sign-in by device does not show a secret`(
+    client kind: Client
+  ) async throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     respond(200, Self.token.replacing("DPoP", with: "Bearer"))
     let (client, cassette) = try makeClient()
@@ -135,7 +139,7 @@ import Testing
     try await checkRecordings(cassette)
   }
 
-  @Test func `an assertion for a token shows no secret`() async throws {
+  @Test func `a recording of an assertion for a token does not show a secret`() async throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     respond(200, Self.token.replacing("DPoP", with: "Bearer"))
     let (client, cassette) = try makeClient()
@@ -146,7 +150,7 @@ import Testing
   }
 
   @Test(arguments: Client.allCases, [400, 500])
-  func `the reproduction of an exchange that failed shows no secret`(client kind: Client, status: Int) async throws {
+  func `the reproduction of a failed exchange does not show a secret`(client kind: Client, status: Int) async throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     let word = status == 400 ? #""error":"invalid_grant","error_description":"code=CANARY-CODE-4711 is used","# : ""
     respond(status, "{\(word)" + Self.token.dropFirst())

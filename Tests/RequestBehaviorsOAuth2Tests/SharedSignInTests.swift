@@ -25,7 +25,7 @@
     }
 
     @Test(arguments: stores, ["source", "transport", "response"])
-    func `a process that is stopped in its refresh keeps the other one from it`(
+    func `the refresh of a stopped process blocks the refresh of another process`(
       store: String, place: String
     ) async throws {
       let shared = try SharedSignIn(store)
@@ -64,7 +64,7 @@
     }
 
     @Test(arguments: stores, ["source", "transport"])
-    func `the refresh of a process that is killed before it is sent is made by the other one`(
+    func `another process sends the refresh of a process that is killed before it sends`(
       store: String, place: String
     ) async throws {
       let shared = try SharedSignIn(store)
@@ -77,7 +77,7 @@
     }
 
     @Test(arguments: stores)
-    func `a response that dies with its process is given again by a server that expects that`(
+    func `another process repeats the refresh of a killed process if the server allows that`(
       store: String
     ) async throws {
       let shared = try SharedSignIn(store, repeatsLast: true)
@@ -90,9 +90,9 @@
       #expect(shared.id.reuseCount == 0)
     }
 
-    /// The only copy of the newer refresh token is gone, so only the user can sign in again.
+    /// The only copy of the newer refresh token is lost, so only the user can sign in again.
     @Test(arguments: stores)
-    func `a server that takes no refresh token twice ends the session then, after one request`(
+    func `if the server refuses a repeated refresh token, the session ends after one request`(
       store: String
     ) async throws {
       let shared = try SharedSignIn(store)
@@ -106,7 +106,7 @@
     }
 
     @Test(arguments: stores)
-    func `in rounds of stops and kills no user is signed out, and no refresh token is spent twice`(
+    func `stops and kills of processes neither sign the user out nor spend a refresh token twice`(
       store: String
     ) async throws {
       let shared = try SharedSignIn(store)

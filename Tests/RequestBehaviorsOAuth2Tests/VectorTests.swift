@@ -20,7 +20,7 @@ import Testing
     #expect(verifier != ProofKey.makeVerifier())
   }
 
-  @Test func `id and secret are those of RFC 6749 §2.3.1`() {
+  @Test func `id and secret are encoded as in RFC 6749 §2.3.1`() {
     #expect(
       TokenEndpoint.basic("s6BhdRkqt3", "7Fjfp0ZBr1KtDRbnfVdmIw")
         == "Basic czZCaGRSa3F0Mzo3RmpmcDBaQnIxS3REUmJuZlZkbUl3")
@@ -51,7 +51,7 @@ import Testing
     #expect(key.thumbprint == "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I")
   }
 
-  @Test func `a public key keeps no member of the private one`() throws {
+  @Test func `the public key has no member of the private key`() throws {
     let key = try PublicKey(json: Data(Self.jwk.utf8))
     #expect(key.members.keys.sorted() == ["crv", "kty", "x", "y"])
   }

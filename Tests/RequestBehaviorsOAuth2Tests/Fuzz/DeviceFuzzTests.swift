@@ -91,7 +91,7 @@ import Testing
   /// The outcome of a response to the question whether the user has decided.
   private enum Outcome: Equatable {
     case token(String)
-    /// The device goes on asking.
+    /// The device continues to poll.
     case waits
     case error(NetworkError.Code)
   }
@@ -106,7 +106,7 @@ import Testing
     return .error(TokenRules.code(response) ?? .oauth2InvalidResponse)
   }
 
-  @Test(arguments: 6...10) func `an undecided user and a portal do not end the wait, and refusals do`(seed: Int)
+  @Test(arguments: 6...10) func `a pending response and a portal do not end the wait, and refusals do`(seed: Int)
     async throws
   {
     var random = SeededGenerator(seed: UInt64(seed))
