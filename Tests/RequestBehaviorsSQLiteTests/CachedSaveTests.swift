@@ -35,13 +35,13 @@ import Testing
     return try await test.artworks.first?.title
   }
 
-  @Test func `a hit is saved like a response of the network's, unless the save skips what the cache had`() async throws
+  @Test func `a cached response is saved like one of the network, unless the save skips cached responses`() async throws
   {
     #expect(try await title(.save) == "old")
     #expect(try await title(.skip) == "new")
   }
 
-  @Test func `a response that was fetched anew is saved in any case`() async throws {
+  @Test func `a response that was fetched again is always saved`() async throws {
     #expect(try await title(.skip, .reload) == "old")
   }
 
@@ -151,7 +151,7 @@ import Testing
     #expect(try await late.value.source == .stale)
   }
 
-  @Test func `what the cache had before the store was opened is skipped`() async throws {
+  @Test func `a response that was cached before the store was opened is skipped`() async throws {
     let (test, cache) = (try TestStore(), MemoryCacheStore())
     func send(_ store: SQLiteStore) async throws {
       let saving = SaveBehavior.saveRecords([Artwork].self, into: "artwork", in: store, cached: .skip)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(.limited) struct CancellationTests {
-  @Test func `a write cancelled while it waits for another is answered at once and writes nothing`() async throws {
+  @Test func `a write that is cancelled while it waits for another ends at once and writes nothing`() async throws {
     let test = try TestStore()
     let store = test.store
     let gate = DispatchSemaphore(value: 0)
@@ -27,7 +27,7 @@ import Testing
     #expect(try await test.artworks.isEmpty)
   }
 
-  @Test func `a statement that runs is stopped, and what the write did is undone`() async throws {
+  @Test func `a running statement is stopped, and the changes of its write are undone`() async throws {
     let test = try TestStore()
     let store = test.store
     let started = AsyncStream.makeStream(of: Void.self)
@@ -71,7 +71,7 @@ import Testing
     let holder = Holder()
     let task = Task {
       try await test.store.write { db in
-        // Runs after COMMIT, before the caller is told.
+        // Runs after COMMIT, before the caller gets the outcome.
         try db.afterCommit { holder.cancel() }
         try db.save(Artwork(id: 1, title: "one"), into: "artwork")
         return true
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(arguments: 1...3 as ClosedRange<UInt64>)
-  func `what is reported is what is in the file, wherever a cancellation falls`(seed: UInt64) async throws {
+  func `the reported outcomes match the file, whenever a cancellation happens`(seed: UInt64) async throws {
     let test = try TestStore()
     let store = test.store
     var generator = SeededGenerator(seed: seed)

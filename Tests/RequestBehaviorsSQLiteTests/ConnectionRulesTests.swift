@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviorsSQLite
 import Testing
 
-/// What holds for every connection, statement and transaction.
+/// Rules of every connection, statement and transaction.
 @Suite(.limited) struct ConnectionRulesTests {
   private struct Row: Codable, Equatable {
     var a: String
@@ -15,7 +15,7 @@ import Testing
 
   private static let two = "CREATE TABLE t (a TEXT PRIMARY KEY, b INTEGER); INSERT INTO t VALUES ('one', 1), ('two', 2)"
 
-  @Test func `one SQL can be read within itself`() throws {
+  @Test func `a query can run inside the loop over the same query`() throws {
     let store = try makeStore(Self.two)
     var seen: [String] = []
     try store.readAndWait { db in
@@ -38,7 +38,7 @@ import Testing
     #expect(try await test.store.read(query) == before)
   }
 
-  @Test func `of two columns of one name the first counts`() throws {
+  @Test func `of two columns of one name the first is read`() throws {
     struct One: Decodable { var a: Int }
     #expect(try makeStore("").readAndWait { try $0.first("SELECT 1 AS a, 2 AS a", as: One.self) }?.a == 1)
   }
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `only a statement's own changes are told`() throws {
+  @Test func `the count of changes is that of the statement`() throws {
     let store = try makeStore(Self.two)
     try store.writeAndWait { db in
       let updated = try db.execute("UPDATE t SET b = b + 1")
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `an error that ended the transaction is told though the closure caught it`(inSavepoint: Bool) throws {
+  func `an error that ended the transaction is reported although the closure caught it`(inSavepoint: Bool) throws {
     let store = try makeStore("CREATE TABLE t (a TEXT PRIMARY KEY ON CONFLICT ROLLBACK, b INTEGER)")
     let error = #expect(throws: SQLiteError.self) {
       try store.writeAndWait { db in
@@ -199,7 +199,7 @@ import Testing
     #expect(throws: SQLiteError.self) { try store.writeAndWait { try $0.ingest(json, into: "t") } }
   }
 
-  @Test func `ticks that nobody has waited for are one`() async throws {
+  @Test func `ticks that are not read are combined into one`() async throws {
     let test = try TestStore()
     let ticks = test.store.changes(in: "artwork")
     for id in 0..<10 { try await test.store.write { _ = try $0.save(Artwork(id: id, title: "x"), into: "artwork") } }

@@ -74,7 +74,7 @@ private struct Column: Decodable, Equatable {
     RowFormat(), RowFormat(dates: .unixSeconds), RowFormat(dates: .unixMilliseconds, uuids: .text),
     RowFormat(dates: .iso8601, keys: .snakeCase),
   ])
-  func `what is saved in the table is read as it was`(format: RowFormat) throws {
+  func `values that are saved in the table are read unchanged`(format: RowFormat) throws {
     let store = try memory(format)
     try store.writeAndWait { try $0.createTable("painting", for: Painting.self) }
     var rich = Painting()
@@ -121,7 +121,7 @@ private struct Column: Decodable, Equatable {
     #expect(try await store.write { try $0.save(Tag(id: 1, name: "oil"), into: "tag") }.inserted == 1)
   }
 
-  @Test func `a table that is there is left as it is`() throws {
+  @Test func `an existing table is not changed`() throws {
     let store = try memory()
     try store.writeAndWait { db in
       try db.execute("CREATE TABLE artwork (id INTEGER PRIMARY KEY, title TEXT)")
@@ -139,7 +139,7 @@ private struct Column: Decodable, Equatable {
     }
   }
 
-  @Test func `a type that makes no table is an error that says why`() throws {
+  @Test func `a type that cannot be a table is an error that gives the reason`() throws {
     struct Empty: Codable {}
     struct Keyless: Codable { var name: String }
     struct Strict: Codable {

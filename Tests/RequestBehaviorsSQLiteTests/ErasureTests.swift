@@ -4,7 +4,7 @@ import RequestBehaviors
 import RequestBehaviorsSQLite
 import Testing
 
-/// What was removed is in no file any more.
+/// Removed data is no longer in a file.
 @Suite(.limited) struct ErasureTests {
   private let canary = "canary-" + String(repeating: "token", count: 20)
 
@@ -72,7 +72,7 @@ import Testing
     #expect(try files(holding: canary, in: folder) == [])
   }
 
-  @Test func `a removal that fails removes nothing and leaves deletions as they were`() async throws {
+  @Test func `a removal that fails removes nothing and does not change deletions`() async throws {
     let vfs = FaultVFS()
     let folder = try TemporaryFolder()
     let store = try SQLiteStore(path: folder.file(), configuration: vfs.configuration())
@@ -110,7 +110,7 @@ import Testing
     #expect(try await bench.store.entries(limit: 9).count == (all ? 0 : 1))
   }
 
-  /// What removes a response before its user signs out.
+  /// The event that removes a response before its user signs out.
   enum Removal: CaseIterable, Sendable {
     case replacement, change, eviction
   }
@@ -141,7 +141,7 @@ import Testing
     #expect(try files(holding: canary, in: folder) == [])
   }
 
-  @Test func `a token in a file that was removed is not taken for saved`() async throws {
+  @Test func `a token is not reported as saved if its file was removed`() async throws {
     let folder = try TemporaryFolder()
     let tokens = SQLiteTokenStore(try SQLiteStore(path: folder.file()))
     try await tokens.save(AccessToken("one"))

@@ -9,7 +9,7 @@ import Testing
     #expect(throws: SQLiteError.self) { try SQLiteStore(path: path, migrations: [TestStore.artwork]) }
   }
 
-  @Test func `a file that is no database is refused and left alone`() throws {
+  @Test func `a file that is not a database is refused and not changed`() throws {
     let folder = try TemporaryFolder()
     let text = Data(String(repeating: "no database at all ", count: 100).utf8)
     try text.write(to: URL(fileURLWithPath: folder.file()))
@@ -38,7 +38,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: test.folder.file("a")))
   }
 
-  @Test func `a file that can only be read is an error that says so`() async throws {
+  @Test func `a read-only file is an error that says so`() async throws {
     let test = try TestStore()
     await test.store.close()
     let vfs = FaultVFS()
@@ -51,7 +51,7 @@ import Testing
     #expect(error?.path == test.store.path)
   }
 
-  @Test func `an error of the system is told in its words`() throws {
+  @Test func `the error for a missing folder contains the system's words`() throws {
     let folder = try TemporaryFolder()
     #expect(openingError(folder.file("none/store.sqlite"))?.message.contains("No such file or directory") == true)
   }
@@ -141,7 +141,7 @@ import Testing
     #expect(code == .busy)
   }
 
-  @Test func `a constraint says which kind was violated`() async throws {
+  @Test func `the error of a constraint names the kind of violation`() async throws {
     let test = try TestStore()
     let error = await #expect(throws: SQLiteError.self) {
       try await test.store.write { try $0.execute("INSERT INTO artwork (id, title) VALUES (1, NULL)") }
@@ -151,7 +151,7 @@ import Testing
     #expect(error?.description.contains("artwork.title") == true)
   }
 
-  @Test func `a mistake in the SQL is pointed at`() async throws {
+  @Test func `the error for a mistake in the SQL has its position`() async throws {
     let test = try TestStore()
     let error = await #expect(throws: SQLiteError.self) {
       try await test.store.read { try $0.query("SELECT titel FROM artwork", as: String.self) }

@@ -31,7 +31,7 @@ final class FaultVFS: @unchecked Sendable {
   /// Makes the operations that fail do so as on a full disk, or by an error of the disk.
   func setFull(_ isFull: Bool) { fault_vfs_set_full(pointer, isFull ? 1 : 0) }
 
-  /// Makes nothing fail, and returns whether anything has.
+  /// Turns failures off, and returns whether one has happened.
   func heal() -> Bool {
     defer { fault_vfs_fail(pointer, 0, 0) }
     return fault_vfs_failures(pointer) > 0

@@ -1,6 +1,6 @@
 import Foundation
 
-// What the library groups is reached by a call of the package, too.
+// A call of the package can reach the grouped writes too.
 @testable import RequestBehaviorsSQLite
 
 /// A store whose statements are noted, and whose writer can be held.

@@ -4,10 +4,10 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-// What the library groups is reached by a call of the package, too.
+// A call of the package can reach the grouped writes too.
 @testable import RequestBehaviorsSQLite
 
-/// Writes that wait at the same time share a commit, and nothing else.
+/// Writes that wait at the same time share only a commit.
 @Suite(.limited) @MainActor struct GroupCommitTests {
   private struct Stop: Error {}
 
@@ -32,7 +32,7 @@ import Testing
     #expect(bench.commits - before == 4)
   }
 
-  @Test func `a transaction that has changed many rows takes no further writes`() async throws {
+  @Test func `a transaction that has changed many rows accepts no further writes`() async throws {
     let bench = try GroupBench()
     let before = bench.commits
     let store = bench.store
@@ -45,14 +45,14 @@ import Testing
     #expect(bench.commits - before == 3)
   }
 
-  @Test func `one save that asks for full durability gives it to all that share its commit`() async throws {
+  @Test func `one save with full durability gives it to all saves of the same commit`() async throws {
     let bench = try GroupBench()
     _ = try await bench.together(bench.saves(1...2) + bench.saves(3...3, .full) + bench.saves(4...4))
     let begin = try #require(bench.statements.lines.lastIndex(of: "BEGIN IMMEDIATE"))
     #expect(bench.statements.lines[..<begin].last { $0.contains("synchronous") } == "PRAGMA synchronous=FULL")
   }
 
-  @Test func `a save by itself is told what became of its rows, and deletes the others of its scope`() async throws {
+  @Test func `a single save returns its own counts, and deletes the other rows of its scope`() async throws {
     let store = try GroupBench().store
     let first = try await store.save([Artwork(id: 1, title: "1"), Artwork(id: 2, title: "2")], into: "artwork")
     #expect(first.inserted == 2)
@@ -61,7 +61,7 @@ import Testing
     #expect(second.deleted == 1)
   }
 
-  @Test func `each save is told what became of its own rows`() async throws {
+  @Test func `each save returns the counts of its own rows`() async throws {
     let bench = try GroupBench()
     let (store, counts) = (bench.store, Log())
     let rows = [1...2, 2...4, 4...4]
@@ -107,7 +107,7 @@ import Testing
     #expect(bench.commits - before == 2)
   }
 
-  // MARK: Each for itself
+  // MARK: Separate outcomes
 
   @Test func `a save that fails fails alone`() async throws {
     struct Nameless: Codable, Sendable {
@@ -128,7 +128,7 @@ import Testing
     #expect(bench.commits - before == 2)
   }
 
-  @Test func `saves that are cancelled while they wait are answered at once and write nothing`() async throws {
+  @Test func `saves that are cancelled while they wait end at once and write nothing`() async throws {
     let bench = try GroupBench()
     let before = bench.commits
     let results = try await bench.together(bench.saves(1...20)) { tasks in
@@ -141,7 +141,7 @@ import Testing
     #expect(bench.commits - before == 2)
   }
 
-  @Test func `a save that waits for another's lock with others is cancelled at once, and alone`() async throws {
+  @Test func `a waiting save among others is cancelled at once, without the others`() async throws {
     // The last statement before the one that waits.
     let (lines, line) = AsyncStream.makeStream(of: Void.self)
     let test = try TestStore(
@@ -168,7 +168,7 @@ import Testing
   }
 
   /// Writes of which one is cancelled while it runs, so that SQLite undoes the whole transaction.
-  @Test func `a write that is cancelled while it runs undoes none of those it shares a commit with`() async throws {
+  @Test func `a write that is cancelled while it runs does not undo others of its commit`() async throws {
     let bench = try GroupBench()
     let (store, holder) = (bench.store, Holder())
     let endless: @MainActor () async throws -> Void = {
@@ -189,7 +189,7 @@ import Testing
     #expect(try await bench.ids == Array(1...6))
   }
 
-  @Test func `a write that fills the disk undoes none of those it shares a commit with`() async throws {
+  @Test func `a write that fills the disk does not undo others of its commit`() async throws {
     let bench = try GroupBench()
     let store = bench.store
     // A table of its own, because the pages of the other one have room.
@@ -211,7 +211,7 @@ import Testing
     #expect(try await bench.test.isIntact)
   }
 
-  @Test func `a write that rolls the transaction back is told so, the others are saved`() async throws {
+  @Test func `a write that rolls the transaction back fails, and the others are saved`() async throws {
     let bench = try GroupBench()
     let store = bench.store
     let rollingBack: @MainActor () async throws -> Void = {
@@ -225,7 +225,7 @@ import Testing
     #expect(try await bench.ids == [1, 2, 3])
   }
 
-  @Test func `actions after the commit run for what was committed, and changes are told once`() async throws {
+  @Test func `actions after the commit run for committed writes, and changes are reported once`() async throws {
     let bench = try GroupBench()
     let (store, log) = (bench.store, Log())
     let ticks = store.changes(in: "artwork")
@@ -246,7 +246,7 @@ import Testing
     #expect(count == 1)
   }
 
-  @Test func `a write that fails tells no change`() async throws {
+  @Test func `a write that fails does not report a change`() async throws {
     let bench = try GroupBench([
       TestStore.artwork, SQLiteMigration("other") { try $0.execute("CREATE TABLE other (id INTEGER PRIMARY KEY)") },
     ])
@@ -265,7 +265,7 @@ import Testing
     #expect(count == 0)
   }
 
-  @Test func `a commit that fails is each save's own failure, and what is reported is what is in the file`()
+  @Test func `a failed commit fails each of its saves, and the reported outcomes match the file`()
     async throws
   {
     for number in 1...12 {

@@ -4,12 +4,12 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-// What the library groups is reached by a call of the package, too.
+// A call of the package can reach the grouped writes too.
 @testable import RequestBehaviorsSQLite
 
-/// What happens to writes that wait together when their store is closed or suspended.
+/// Writes that wait together when their store is closed or suspended.
 @Suite(.limited) @MainActor struct GroupEndingTests {
-  @Test func `a suspension undoes all that share a commit, and tells each`() async throws {
+  @Test func `a suspension undoes all writes of a commit, and fails each`() async throws {
     let bench = try GroupBench()
     let store = bench.store
     let suspending: @MainActor () async throws -> Void = {
@@ -50,7 +50,7 @@ import Testing
     #expect(try await again.read { try $0.first("SELECT count(*) FROM artwork", as: Int.self) } == 200)
   }
 
-  @Test func `none of many saves that wait at a suspension runs, also not after the store has resumed`() async throws {
+  @Test func `saves that wait at a suspension do not run, not even after the store resumes`() async throws {
     let bench = try GroupBench()
     let (store, held) = (bench.store, bench.held)
     let holding = Task { try await store.perform(on: store.writer) { _ in held.hold() } }

@@ -8,7 +8,7 @@ import Testing
   private let new = (1...40).map { Artwork(id: $0, title: String(repeating: "new \($0) ", count: 100)) }
 
   @Test(arguments: [false, true], [SQLiteDurability.normal, .full])
-  func `a save that meets an error of the disk is undone whole, and the next one works`(
+  func `a save during a disk error is undone completely, and the next one succeeds`(
     lasts: Bool, durability: SQLiteDurability
   ) async throws {
     let count = try await failEverywhere(lasts, durability) {
@@ -18,19 +18,19 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a checkpoint that meets an error of the disk loses nothing`(lasts: Bool) async throws {
+  func `a checkpoint during a disk error does not lose a row`(lasts: Bool) async throws {
     let count = try await failEverywhere(lasts, .normal) { try await $0.checkpoint() }
     #expect(count > 2)
   }
 
   @Test(arguments: [false, true])
-  func `a vacuum that meets an error of the disk loses nothing`(lasts: Bool) async throws {
+  func `a vacuum during a disk error does not lose a row`(lasts: Bool) async throws {
     let count = try await failEverywhere(lasts, .normal) { try await $0.vacuum() }
     #expect(count > 2)
   }
 
   @Test(arguments: [false, true])
-  func `a file that cannot be made for an error of the disk can be made after it`(lasts: Bool) throws {
+  func `a file that could not be created because of a disk error can be created later`(lasts: Bool) throws {
     var n = 0
     var hasFailed = true
     while hasFailed {
@@ -85,6 +85,6 @@ import Testing
 }
 
 extension SQLiteError {
-  /// Whether it tells of a file operation that failed.
+  /// Whether it reports a failed file operation.
   fileprivate var isOfTheDisk: Bool { [.io, .full, .cannotOpen].contains(code) }
 }

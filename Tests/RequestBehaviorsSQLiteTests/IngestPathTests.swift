@@ -22,7 +22,7 @@ import Testing
     #expect(error?.message.contains(word) == true)
   }
 
-  @Test func `what stands where an object should be is an error, null is none`() throws {
+  @Test func `a value in place of an object is an error, and null is read as a missing object`() throws {
     let store = try makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, login TEXT)")
     let error = #expect(throws: SQLiteError.self) {
       try store.writeAndWait {
@@ -38,7 +38,7 @@ import Testing
     #expect(try store.readAndWait { try $0.first("SELECT count(*) FROM t", as: Int.self) } == 1)
   }
 
-  @Test func `errors name row and byte, also those of SQLite and of values out of range`() throws {
+  @Test func `errors name row and byte, also errors of SQLite and of values out of range`() throws {
     let store = try makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER NOT NULL, day DATETIME)")
     func message(_ json: String, at path: String? = nil) -> (row: Int?, text: String) {
       let error = #expect(throws: SQLiteError.self) {
@@ -81,7 +81,7 @@ import Testing
     var data: Data
   }
 
-  @Test func `a string for a column of bytes is refused, not saved beside what a record saves`() throws {
+  @Test func `a string for a column of bytes is refused, and the stored record is unchanged`() throws {
     let schema = SQLiteMigration("item") { try $0.createTable("item", for: Item.self) }
     let store = try SQLiteStore(path: ":memory:", migrations: [schema])
     let item = Item(id: UUID(), data: Data([1, 2, 3]))

@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: 1...3 as ClosedRange<UInt64>)
-  func `numbers of many digits are those that the standard library reads`(seed: UInt64) throws {
+  func `numbers of many digits are read like by the standard library`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let texts = (0..<1000).map { _ in
       let count = Int.random(in: 13...19, using: &generator)
@@ -97,7 +97,7 @@ import Testing
     #expect(throws: SQLiteError.self) { try ingest(#"[{"id": 3, "day": "soon"}]"#, into: store) }
   }
 
-  @Test func `keys and long texts with escapes are those that they spell`() throws {
+  @Test func `keys and long texts are stored without their escapes`() throws {
     let store = try makeStore()
     let long = String(repeating: "line \"quoted\"\n\t/\\ü😀", count: 6_000)
     let json = String(decoding: try JSONEncoder().encode(long), as: UTF8.self)
@@ -106,7 +106,7 @@ import Testing
     #expect(try rows(store) == [Row(id: 1, name: "a/b", extra: long), Row(id: 2, extra: long)])
   }
 
-  @Test func `a column that appears late keeps what no object names`() throws {
+  @Test func `an object without a late column keeps the stored value of that column`() throws {
     let store = try makeStore()
     try ingest(#"{"id": 1, "extra": "kept", "login": "kept"}"#, into: store)
     let many = (1...150).map { #"{"id": \#($0)\#($0 == 140 ? #", "extra": "late""# : "")}"# }
@@ -168,14 +168,14 @@ import Testing
     #expect(try rows(store)[0].name == "abcdefghäあ😀")
   }
 
-  @Test func `nesting without end is refused`() throws {
+  @Test func `nesting without a limit is refused`() throws {
     let store = try makeStore()
     let deep = #"[{"id": 1, "x": "# + String(repeating: "[", count: 100_000)
     let error = #expect(throws: SQLiteError.self) { try ingest(deep, into: store) }
     #expect(error?.message.contains("nested deeper than 512") == true)
   }
 
-  @Test func `the path must lead to the records`() throws {
+  @Test func `a path that does not lead to the records is refused`() throws {
     let store = try makeStore()
     for (json, message) in [(#"{"a": 1}"#, "\"data\" that leads to the records is missing"), ("[]", "no object")] {
       let error = #expect(throws: SQLiteError.self) { try ingest(json, at: "data", into: store) }
@@ -186,7 +186,7 @@ import Testing
   }
 
   @Test(arguments: 1...5 as ClosedRange<UInt64>)
-  func `whatever JSONDecoder reads is ingested alike, whatever it refuses is refused`(seed: UInt64) throws {
+  func `random changes of JSON are ingested only if the result is valid JSON`(seed: UInt64) throws {
     let store = try makeStore()
     var generator = SeededGenerator(seed: seed)
     let text = #"[{"id": 12, "name": "aé\n\u0041", "score": -1.25e-3, "flag": true},{"id":13,"name":null}]"#
@@ -195,7 +195,7 @@ import Testing
       let place = Int.random(in: 0..<bytes.count, using: &generator)
       bytes[place] = Array("0129.eE+-\"\\/{}[],: tfnu".utf8).randomElement(using: &generator) ?? 0
       let json = Data(bytes)
-      // Where the library's own checks are stricter, as with keys that are no column, it may refuse more, never accept more.
+      // The library has stricter checks, such as for keys without a column: it may refuse more, never accept more.
       let isJSON = (try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)) != nil
       let isSaved = (try? store.writeAndWait { try $0.ingest(json, into: "row") }) != nil
       if isSaved { #expect(isJSON, "\(String(decoding: bytes, as: UTF8.self))") }

@@ -1,7 +1,7 @@
 import RequestBehaviorsSQLite
 import Testing
 
-/// What an API sends as the number of a user or as the whole user.
+/// A value that an API sends as the number of a user or as the whole user.
 private enum Owner: Codable, Equatable {
   case id(String)
   case user(User)
@@ -84,13 +84,13 @@ private struct Tagged: Codable, Equatable {
     return try store.readAndWait { try $0.first("SELECT * FROM t", as: Row<Value>.self) }
   }
 
-  @Test func `a value that is a string or an object is read as what it was`() throws {
+  @Test func `a string or object value is read with its original type`() throws {
     for owner in [Owner.id("7"), .id("{"), .id("[x]"), .user(.init(id: 1)), .user(.init(id: 1, name: "n"))] {
       #expect(try readBack(owner) == Row(x: owner, y: owner))
     }
   }
 
-  @Test func `any JSON value is read as what it was`() throws {
+  @Test func `any JSON value is read with its original type`() throws {
     let values: [JSONValue] = [
       .string("text"), .string(""), .string("{"), .number(1.5), .array([]), .object([:]),
       .array([.string("a"), .number(1)]), .object(["a": .array([.object(["b": .string("c")])])]),
@@ -99,12 +99,12 @@ private struct Tagged: Codable, Equatable {
   }
 
   @Test(arguments: [#"{"id":1}"#, "[1]", "{", "[", " {}", ""])
-  func `a text that looks like JSON stays a text where the type holds nothing else`(text: String) throws {
+  func `a text that looks like JSON is read as a text if the type allows nothing else`(text: String) throws {
     #expect(try readBack(text) == Row(x: text, y: text))
     #expect(try readBack(Tagged(text)) == Row(x: Tagged(text), y: Tagged(text)))
   }
 
-  @Test func `JSON that does not fit is an error that says what does not`() throws {
+  @Test func `the error for JSON of the wrong shape names the problem`() throws {
     let store = try TestStore.inMemory(#"CREATE TABLE t (x, y); INSERT INTO t VALUES ('{"name":"n"}', NULL)"#)
     let error = #expect(throws: DecodingError.self) {
       try store.readAndWait { try $0.first("SELECT * FROM t", as: Row<Owner.User>.self) }

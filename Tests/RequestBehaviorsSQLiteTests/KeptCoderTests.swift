@@ -1,7 +1,7 @@
 import RequestBehaviorsSQLite
 import Testing
 
-/// Coders that outlive their row are errors, not memory that is gone.
+/// Coders that outlive their row throw, and do not read released memory.
 @Suite(.limited) struct KeptCoderTests {
   private struct Row: Codable, Equatable {
     var a: String

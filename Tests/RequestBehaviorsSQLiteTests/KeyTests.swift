@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviorsSQLite
 import Testing
 
-/// What identifies a row, where the table says it and where another connection changes it.
+/// The key of a row, as the table declares it and as another connection changes it.
 @Suite(.limited) struct KeyTests {
   private struct Row: Codable, Equatable {
     var a: String
@@ -49,7 +49,7 @@ import Testing
     #expect(counts.inserted == 2)
   }
 
-  @Test func `a key that another connection has changed is found and saved by`() async throws {
+  @Test func `a key that another connection has changed is used by lookups and saves`() async throws {
     let test = try TestStore(migrations: [
       SQLiteMigration("t") { try $0.execute(script: "CREATE TABLE t (a TEXT PRIMARY KEY, b INTEGER)") }
     ])

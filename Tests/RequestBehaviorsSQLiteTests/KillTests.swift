@@ -7,7 +7,7 @@
   /// Real processes that are killed in the middle of their saves.
   @Suite(.limited, .serialized) struct KillTests {
     @Test(arguments: zip(["normal", "full"], 1...2 as ClosedRange<UInt64>))
-    func `a process killed while it saves loses nothing it was told is saved, and leaves no half save`(
+    func `a killed process keeps all acknowledged saves, and leaves no partial save`(
       durability: String, seed: UInt64
     ) async throws {
       var random = SeededGenerator(seed: seed)

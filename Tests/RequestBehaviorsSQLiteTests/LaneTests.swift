@@ -7,11 +7,11 @@ import Testing
 // The connection behind a store is looked at: what SQLite keeps and what it refuses cannot be seen from outside.
 @testable import RequestBehaviorsSQLite
 
-/// Who waits for whom: readers, the writer, other processes, and those who close.
+/// The order of waits: readers, the writer, other processes, and the close.
 @Suite(.limited) struct LaneTests {
   private struct Stop: Error {}
 
-  @Test func `one reader serves one blocking read after the other`() throws {
+  @Test func `one reader serves blocking reads one after the other`() throws {
     let test = try TestStore(SQLiteConfiguration(maximumReaders: 1))
     for number in 0..<3 {
       #expect(try test.store.readAndWait { try $0.first("SELECT \(number)", as: Int.self) } == number)
@@ -43,7 +43,7 @@ import Testing
     #expect(await Growth.isLinear(from: 4_000) { await time(ofWaitingReads: $0) })
   }
 
-  @Test func `reads that wait get a reader in their order, and nothing of them is kept`() async throws {
+  @Test func `waiting reads get a reader in their order, and are released afterwards`() async throws {
     final class Work: Sendable {}
     let (state, held, log) = (StoreState(path: ":memory:"), HeldWork(), Log())
     let pool = ReaderPool(maximum: 1) { ConnectionLane(label: "test", state: state) { throw Stop() } }
@@ -111,7 +111,9 @@ import Testing
     await #expect(throws: SQLiteError.self) { try await store.read { _ in } }
   }
 
-  @Test func `writes go on while a checkpoint waits for a read, and the checkpoint ends after it`() async throws {
+  @Test func `writes continue while a checkpoint waits for a read, and the checkpoint ends after the read`()
+    async throws
+  {
     let test = try TestStore(SQLiteConfiguration(busyTimeout: .seconds(20)))
     let (store, held) = (test.store, HeldWork())
     try await store.write { try $0.save(Artwork(id: 1, title: "one"), into: "artwork") }
@@ -131,7 +133,7 @@ import Testing
     #expect(try size(store.path + "-wal") == 0)
   }
 
-  @Test func `a checkpoint that may not wait says at once that a read is in its way`() async throws {
+  @Test func `a checkpoint that may not wait reports at once that a read blocks it`() async throws {
     let test = try TestStore(SQLiteConfiguration(busyTimeout: .zero))
     let (store, held) = (test.store, HeldWork())
     let reading = Task {
@@ -231,7 +233,7 @@ import Testing
     #expect(try await opening.read { try $0.first("SELECT count(*) FROM locked", as: Int.self) } == 0)
   }
 
-  @MainActor @Test func `a store keeps no stream of changes that nobody keeps`() async throws {
+  @MainActor @Test func `a store does not keep a stream of changes that has no reader`() async throws {
     let test = try TestStore()
     let waiting = await queue { for await _ in test.store.changes(in: "artwork") {} }
     #expect(test.store.state.changes.waiterCount == 1)

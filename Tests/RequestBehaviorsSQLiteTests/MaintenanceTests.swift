@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: [SQLiteFileProtection.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication])
-  func `a store with a class of data protection opens where there are such classes and nowhere else`(
+  func `a store with a class of data protection opens only on platforms with such classes`(
     _ protection: SQLiteFileProtection
   ) async throws {
     #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
@@ -47,7 +47,7 @@ import Testing
     #endif
   }
 
-  @Test func `each class of data protection is a flag of its own for SQLite`() {
+  @Test func `each class of data protection has its own flag for SQLite`() {
     let classes: [SQLiteFileProtection] = [.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication]
     // By the header of Apple's SDKs.
     #expect(classes.map(\.openFlag) == [0x0010_0000, 0x0020_0000, 0x0030_0000])
@@ -78,7 +78,7 @@ import Testing
     #expect(try await test.artworks.isEmpty)
   }
 
-  @Test func `a read that a suspension stops is an error, though its closure caught the statement's`() async throws {
+  @Test func `a read that a suspension stops fails, although its closure caught the statement's error`() async throws {
     let test = try TestStore()
     let store = test.store
     let started = AsyncStream.makeStream(of: Void.self)
@@ -95,7 +95,7 @@ import Testing
     #expect(error?.code == .interrupted)
   }
 
-  @Test func `a new backup can be read and written only by its owner, and a file that was there stays as it was`()
+  @Test func `a new backup is private to its owner, and an existing file keeps its permissions`()
     async throws
   {
     let (test, files) = (try TestStore(), FileManager.default)
@@ -109,7 +109,7 @@ import Testing
     #expect(try files.contentsOfDirectory(atPath: test.folder.path).filter { $0.hasPrefix("copy") } == ["copy.sqlite"])
   }
 
-  @Test func `a backup into memory makes no file`() async throws {
+  @Test func `a backup into memory does not create a file`() async throws {
     let test = try TestStore()
     try await test.store.backup(to: ":memory:")
     #expect(!FileManager.default.fileExists(atPath: ":memory:"))
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a full write into a file that was removed or replaced fails and saves nothing`(isReplaced: Bool) async throws {
+  func `a full write into a file that was removed or replaced fails and does not save`(isReplaced: Bool) async throws {
     let test = try TestStore()
     let (store, files) = (test.store, FileManager.default)
     try await store.write(durability: .full) { try $0.save(Artwork(id: 1, title: "one"), into: "artwork") }
@@ -150,7 +150,7 @@ import Testing
     #expect(try await test.artworks.map(\.id) == [1])
   }
 
-  @Test func `a full write into a file of another name, or in memory, is in its place`() async throws {
+  @Test func `a full write into a file of another name, or in memory, succeeds`() async throws {
     let test = try TestStore()
     let path = test.folder.file("link.sqlite")
     try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: test.store.path)
@@ -189,7 +189,7 @@ import Testing
     #expect(!log.lines.contains { $0.contains(secret) })
   }
 
-  @Test func `re-saving unchanged rows writes nothing to the log`() async throws {
+  @Test func `saving unchanged rows again writes nothing to the log`() async throws {
     let test = try TestStore()
     let all = (1...1000).map { Artwork(id: $0, title: "title \($0)") }
     try await test.store.write { _ = try $0.save(all, into: "artwork") }

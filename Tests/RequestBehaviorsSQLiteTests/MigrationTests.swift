@@ -19,7 +19,7 @@ import Testing
     #expect(try await store.read { try $0.query("PRAGMA user_version", as: Int.self) } == [2])
   }
 
-  @Test func `a step that throws leaves the file as before it`() async throws {
+  @Test func `a migration step that throws does not change the file`() async throws {
     let folder = try TemporaryFolder()
     let broken = SQLiteMigration("broken") { db in
       try db.execute("ALTER TABLE artwork ADD COLUMN half TEXT")
@@ -100,7 +100,7 @@ import Testing
     #expect(error?.message.contains("\"dangling\" leaves rows in \"b\"") == true)
   }
 
-  @Test func `stores that open a new file at the same time agree`() async throws {
+  @Test func `stores that open a new file at the same time all find the latest version`() async throws {
     let folder = try TemporaryFolder()
     let steps = [TestStore.artwork, second]
     let versions = try await withThrowingTaskGroup(of: Int?.self) { group in

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviorsSQLite
 import Testing
 
-/// Misuse of a store is an error that says so, and neither waits nor loses anything.
+/// Misuse of a store is an error that says so, without a wait or a loss.
 @Suite(.limited) struct MisuseTests {
   @Test func `a task that a closure begins may use the store`() async throws {
     let test = try TestStore()
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `a store inside another's closure inside its own is an error`() throws {
+  @Test func `the use of a store inside another's closure inside its own closure is an error`() throws {
     let one = try TestStore.inMemory("CREATE TABLE t (a)")
     let two = try TestStore.inMemory("CREATE TABLE t (a)")
     let error = #expect(throws: SQLiteError.self) {

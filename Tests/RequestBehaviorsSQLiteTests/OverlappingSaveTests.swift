@@ -48,7 +48,7 @@ import Testing
 
   private let outdated = "not saved: the response to a request that was sent later is saved"
 
-  @Test func `a response does not replace what that to a request which was sent later has saved`() async throws {
+  @Test func `a response does not replace rows that a later request has saved`() async throws {
     let client = client(server(), saving)
     let events = try await hold(client, request) {
       let events = try await client.send(request).request.call.events
@@ -60,7 +60,7 @@ import Testing
     #expect(try await titles == ["3"])
   }
 
-  @Test func `a request that saves for itself does not replace a later one's either`() async throws {
+  @Test func `a request with its own save does not replace the rows of a later request either`() async throws {
     let client = client(server())
     let events = try await hold(client, request.with(saving)) {
       _ = try await client.send(request.with(saving).with(\.caching, .reload))
@@ -69,7 +69,7 @@ import Testing
     #expect(events.contains(outdated))
   }
 
-  @Test func `a request that later ones do not join any more does not replace what they have saved`() async throws {
+  @Test func `a request that later ones no longer join does not replace the rows that they saved`() async throws {
     let client = client(server(), .coalescing(), saving)
     _ = try await hold(client, request) {
       _ = try await client.send(.post("a")) as NetworkResponse
@@ -78,7 +78,7 @@ import Testing
     #expect(try await titles == ["3"])
   }
 
-  @Test func `of many requests that save at the same time the one that was sent last counts`() async throws {
+  @Test func `of many concurrent requests the one that was sent last determines the rows`() async throws {
     let transport = ClosureTransport(numbered: { [gate] number, request in
       await gate.pass()
       let body = try JSONEncoder().encode([Artwork(id: 7, title: "\(number)")])
@@ -96,7 +96,7 @@ import Testing
     #expect(try await titles == ["20"])
   }
 
-  @Test func `of two requests the one that was sent later counts, whichever began first`() async throws {
+  @Test func `of two requests the one that was sent later determines the rows, whichever began first`() async throws {
     let (passing, request) = (gate, request)
     let holding = ClosureBehavior("holds", order: .gate) { request, next in
       if request.headers["X-Request-ID"] == "1" { await passing.pass() }
@@ -116,7 +116,7 @@ import Testing
     #expect(try await titles == ["2"])
   }
 
-  @Test func `a later response whose save fails keeps no other from being saved`() async throws {
+  @Test func `a later response whose save fails does not prevent other saves`() async throws {
     let client = client(server(), saving)
     let store = test.store
     _ = try await hold(client, request) {
@@ -127,7 +127,7 @@ import Testing
     #expect(try await titles == ["1"])
   }
 
-  @Test func `what saves other rows, or only some of them, is saved`() async throws {
+  @Test func `a save of other rows, or of a part of them, is not outdated`() async throws {
     try await test.store.write { try $0.createTable("other", for: Artwork.self) }
     let client = client(server())
     let others: [SaveBehavior] = [
@@ -141,7 +141,7 @@ import Testing
     #expect(try await titles == ["1"])
   }
 
-  @Test func `a request with other fields, and one that changes something, saves its own response`() async throws {
+  @Test func `a request with other fields saves its own response`() async throws {
     let saving = SaveBehavior.saveRecords([Artwork].self, into: "artwork", in: test.store)
     let client = client(server(counting: true), saving)
     _ = try await hold(client, .get("a", headers: ["X-Page": "1"])) {
@@ -150,7 +150,7 @@ import Testing
     #expect(try await titles == ["1", "2"])
   }
 
-  @Test func `of two requests that change something both responses are saved`() async throws {
+  @Test func `of two requests that change data both responses are saved`() async throws {
     let saving = SaveBehavior.saveRecords([Artwork].self, into: "artwork", in: test.store)
     let client = client(server(counting: true), saving)
     _ = try await hold(client, .post("a")) { _ = try await client.send(.post("a")) as NetworkResponse }

@@ -3,7 +3,7 @@ import RequestBehaviorsSQLite
 import TestSupport
 import Testing
 
-/// What is left of a file when the power goes: the synced part, and any part of what was written after it.
+/// A file after a power cut: the synced part, and any part of the later writes.
 @Suite(.limited) struct PowerCutTests {
   /// A commit: two rows in two tables that belong together.
   private struct Entry: Codable, Equatable {
@@ -15,7 +15,7 @@ import Testing
     try db.execute(script: "CREATE TABLE a (id INTEGER PRIMARY KEY, text TEXT); CREATE TABLE b AS SELECT * FROM a")
   }
 
-  @Test func `after a power cut the file is sound and holds a beginning of what was saved, each commit whole`()
+  @Test func `after a power cut the file is sound, and holds a prefix of the commits, each whole`()
     async throws
   {
     let attempts = try await History(.normal)
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `a commit of full durability that was acknowledged is there after a power cut`() async throws {
+  @Test func `an acknowledged commit of full durability is in the file after a power cut`() async throws {
     let attempts = try await History(.full)
     for seed in 0..<150 as Range<UInt64> {
       let left = try attempts.cut(seed)
@@ -55,7 +55,7 @@ import Testing
         path: folder.file(), configuration: vfs.configuration(durability), migrations: [PowerCutTests.tables])
       opened = vfs.position
       for id in 0..<120 {
-        // Every tenth is large, so that the WAL is checkpointed and begun anew on the way.
+        // Every tenth is large, so that the WAL is checkpointed and restarted in between.
         let entry = Entry(id: id, text: String(repeating: "text \(id) ", count: id % 10 == 0 ? 20_000 : 50))
         try await store.write { db in
           try db.save(entry, into: "a")

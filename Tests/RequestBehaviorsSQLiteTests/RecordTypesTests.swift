@@ -41,14 +41,14 @@ private struct Single<Value: Codable & Equatable>: Codable, Equatable {
 
 private struct InColumn<Value: Codable & Equatable>: Codable, Equatable { var x: Value }
 
-/// What encodes itself by a closure.
+/// A value that encodes itself by a closure.
 private struct Writer: Encodable {
   enum Key: CodingKey { case x, y }
   let body: @Sendable (any Encoder) throws -> Void
   func encode(to encoder: any Encoder) throws { try body(encoder) }
 }
 
-/// What decodes itself by a closure.
+/// A value that decodes itself by a closure.
 private struct Reader: Decodable {
   // Set by a test before it reads; tests of it do not run side by side.
   nonisolated(unsafe) static var body: (any Decoder) throws -> Void = { _ in }
@@ -165,7 +165,7 @@ private struct Reader: Decodable {
       var nested = container.nestedContainer(keyedBy: Writer.Key.self, forKey: .x)
       var deeper = nested.nestedContainer(keyedBy: Writer.Key.self, forKey: .x)
       var list = nested.nestedUnkeyedContainer(forKey: .y)
-      // Errors that are caught change nothing.
+      // Caught errors do not change the outcome.
       #expect(throws: (any Error).self) { try deeper.encodeNil(forKey: .y) }
       #expect(throws: (any Error).self) { try list.encodeNil() }
       #expect(throws: (any Error).self) { try 1.encode(to: nested.superEncoder()) }
@@ -200,7 +200,7 @@ private struct Reader: Decodable {
   ]
 
   @Test(arguments: refused.indices)
-  func `what has no place in a row is an error that says so, and nothing is saved`(index: Int) throws {
+  func `a value that no column can hold is an error that says so, and the record is not saved`(index: Int) throws {
     let store = try makeStore()
     let bad = Writer(body: Self.refused[index])
     let good = Writer { encoder in
@@ -218,7 +218,7 @@ private struct Reader: Decodable {
     try store.writeAndWait { try $0.save(good, into: "t") }
   }
 
-  @Test func `containers that a row does not have are errors for who reads it`() throws {
+  @Test func `a container that a row does not have is an error for its reader`() throws {
     struct Key: CodingKey {
       var stringValue: String
       var intValue: Int? { nil }
@@ -255,7 +255,7 @@ private struct Reader: Decodable {
     }
   }
 
-  @Test func `every value that can be bound is bound as it is stored`() throws {
+  @Test func `every bindable value is bound in its stored form, and numbers without one are refused`() throws {
     let store = try makeStore()
     let cases: [(any SQLBindable, SQLValue)] = [
       (SQLValue.null, .null), (SQLValue.integer(7), .integer(7)), (SQLValue.real(0.5), .real(0.5)),
@@ -283,7 +283,7 @@ private struct Reader: Decodable {
     #expect(try Kind.one.sqlValue() == .integer(1))
   }
 
-  @Test func `a record finds others while it is read`() throws {
+  @Test func `a record can be found by a query while another one is read`() throws {
     let store = try makeStore("x INTEGER PRIMARY KEY, y INTEGER")
     try store.writeAndWait { try $0.execute(script: "INSERT INTO t VALUES (1, 2), (2, 3), (3, NULL)") }
     struct Node: Decodable {

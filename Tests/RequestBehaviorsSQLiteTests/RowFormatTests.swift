@@ -86,7 +86,7 @@ private struct Everything: Codable, Equatable {
     }
   }
 
-  @Test func `what GRDB has stored is read`() throws {
+  @Test func `rows that GRDB has stored are read`() throws {
     let store = try makeStore()
     let insertion = "INSERT INTO everything VALUES (" + golden.joined(separator: ",") + ")"
     try store.writeAndWait { _ = try $0.execute(SQL(verbatim: insertion)) }
@@ -97,7 +97,7 @@ private struct Everything: Codable, Equatable {
     RowFormat(dates: .iso8601), RowFormat(dates: .unixSeconds), RowFormat(dates: .unixMilliseconds),
     RowFormat(uuids: .text), RowFormat(keys: .snakeCase),
   ])
-  func `every format reads what it wrote`(format: RowFormat) throws {
+  func `every format reads its own values`(format: RowFormat) throws {
     let store = try makeStore(format)
     try store.writeAndWait { _ = try $0.save([full, Everything(id: 2)], into: "everything") }
     let rows = try store.readAndWait { try $0.query("SELECT * FROM everything ORDER BY id", as: Everything.self) }
@@ -124,7 +124,7 @@ private struct Everything: Codable, Equatable {
     #expect(try first("NULL", Int?.self) == .some(nil))
   }
 
-  @Test func `what GRDB writes as JSON is read as what it is, and other text is refused`() throws {
+  @Test func `JSON written by GRDB is read with its value, and other text is refused`() throws {
     let store = try makeStore()
     func first<T: Decodable>(_ literal: String, _ type: T.Type) throws -> T? {
       try store.readAndWait { try $0.first(SQL(verbatim: "SELECT " + literal), as: type) }
@@ -162,7 +162,7 @@ private struct Everything: Codable, Equatable {
     ("NULL", "is NULL; make the property optional"), ("'x'", "holds TEXT that is not a valid Int"),
     ("1.5", "holds REAL that is not a valid Int"), ("x'00'", "holds BLOB that is not a valid Int"),
   ])
-  func `a value that does not fit is named`(literal: String, message: String) throws {
+  func `the error for a value of a wrong type names it`(literal: String, message: String) throws {
     let store = try makeStore()
     let error = #expect(throws: DecodingError.self) {
       try store.readAndWait { try $0.first(SQL(verbatim: "SELECT 'a' AS name, " + literal + " AS id"), as: Pair.self) }
@@ -170,7 +170,7 @@ private struct Everything: Codable, Equatable {
     #expect(error.map { "\($0)" }?.contains("the column \"id\" \(message)") == true)
   }
 
-  @Test func `a column that is missing is named, and is nil where the property is optional`() throws {
+  @Test func `the error for a missing column names it, and an optional property reads nil`() throws {
     let store = try makeStore()
     let error = #expect(throws: DecodingError.self) {
       try store.readAndWait { try $0.first("SELECT 'a' AS name, 2 AS other", as: Pair.self) }
@@ -179,7 +179,7 @@ private struct Everything: Codable, Equatable {
     #expect(try store.readAndWait { try $0.first("SELECT 1 AS id", as: Everything.self) } == Everything(id: 1))
   }
 
-  @Test func `what SQLite cannot store is an error that names it`() throws {
+  @Test func `a value that SQLite cannot store is an error that names it`() throws {
     let store = try makeStore()
     var row = Everything(id: 1)
     row.big = .max

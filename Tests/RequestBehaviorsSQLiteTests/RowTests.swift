@@ -61,7 +61,7 @@ private enum Kind: String, SQLReadable { case oil, ink }
   }
 
   @Test(arguments: ["SELECT 1 AS id, 2 AS id, 3 AS x", "SELECT 1 AS id, 2 AS ID, 3 AS x"])
-  func `of two columns of one name the first counts, in whatever order columns are read`(_ sql: String) throws {
+  func `of two columns of one name the first is read, in whatever order columns are read`(_ sql: String) throws {
     let store = try makeStore()
     let sql = SQL(verbatim: sql + " UNION ALL SELECT 1, 2, 3")
     let rows = try store.readAndWait {
@@ -76,7 +76,7 @@ private enum Kind: String, SQLReadable { case oil, ink }
     #expect(try store.readAndWait { try $0.query(sql, as: Decoded.self) }.map(\.id) == [1, 1])
   }
 
-  @Test func `a type that reads itself is read by its initializer, Decodable or not`() throws {
+  @Test func `a type with its own row initializer is read by it, Decodable or not`() throws {
     func generic<Record: Decodable>(_ db: Database, _ type: Record.Type) throws -> [Record] {
       var all = try db.query("SELECT * FROM t ORDER BY id", as: type)
       try db.forEach("SELECT * FROM t ORDER BY id", as: type) { all.append($0) }
@@ -96,7 +96,7 @@ private enum Kind: String, SQLReadable { case oil, ink }
     }
   }
 
-  @Test func `a row decodes a record beside what else it holds`() throws {
+  @Test func `a row decodes a record beside its other columns`() throws {
     struct Item: Decodable, Equatable {
       var id: Int
       var text: String?
@@ -109,7 +109,7 @@ private enum Kind: String, SQLReadable { case oil, ink }
     #expect(found.map(\.1) == [10, 20])
   }
 
-  @Test func `what a column can be read as`() throws {
+  @Test func `a column can be read as each supported type`() throws {
     let store = try makeStore()
     func read<Value: SQLReadable>(_ literal: String, _ type: Value.Type) throws -> Value? {
       try store.readAndWait { try $0.first(SQL(verbatim: "SELECT " + literal)) { try $0[0] as Value } }
@@ -134,7 +134,7 @@ private enum Kind: String, SQLReadable { case oil, ink }
     for (literal, value) in values { #expect(try read(literal, SQLValue.self) == value) }
   }
 
-  @Test func `what does not fit is an error that names the column`() throws {
+  @Test func `the error for a value of a wrong type names the column`() throws {
     let store = try makeStore()
     func message<Value: SQLReadable>(_ literal: String, _ type: Value.Type) throws -> String? {
       let error = #expect(throws: DecodingError.self, "\(literal)") {
@@ -162,7 +162,7 @@ private enum Kind: String, SQLReadable { case oil, ink }
     #expect(try message("'water'", Kind.self)?.contains("holds TEXT that is not a valid Kind") == true)
   }
 
-  @Test func `a column that is not there is an error that names those that are`() throws {
+  @Test func `the error for a missing column names the existing ones`() throws {
     let store = try makeStore()
     for index in [-1, 2, .max, .min] {
       let error = #expect(throws: DecodingError.self) {
@@ -176,7 +176,7 @@ private enum Kind: String, SQLReadable { case oil, ink }
     #expect(error.map { "\($0)" }?.contains("no column \"titel\"; it has id, Text") == true)
   }
 
-  @Test func `a row that is kept throws when its time is over`() throws {
+  @Test func `a row that is kept throws after its closure ends`() throws {
     struct Column: SQLReadable {
       let column: SQLiteColumn
     }
@@ -206,7 +206,7 @@ private enum Kind: String, SQLReadable { case oil, ink }
     kept.forEach(check)
   }
 
-  @Test func `a row that is kept says that its time is over also when its first column by name is asked for`() throws {
+  @Test func `a kept row reports the end of its closure also when its first column by name is read`() throws {
     let store = try makeStore()
     try store.readAndWait { db throws in
       var kept: SQLiteRow?
@@ -283,7 +283,7 @@ private enum Kind: String, SQLReadable { case oil, ink }
     #expect(try store.readAndWait { try $0.first("SELECT 1e300", as: Double.self) } == 1e300)
   }
 
-  @Test func `a decimal is a number as a whole`() throws {
+  @Test func `a decimal is read only if the whole text is a number, and NaN is refused`() throws {
     let store = try TestStore.inMemory("CREATE TABLE t (d TEXT)")
     for text in ["'12abc'", "'1,5'", "'abc'", "''", "'NaN'"] {
       #expect(throws: DecodingError.self) {

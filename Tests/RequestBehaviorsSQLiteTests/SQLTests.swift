@@ -6,7 +6,7 @@ import Testing
 @Suite(.limited) struct SQLTests {
   private let statement: SQL = "UPDATE account SET token = \("canary") WHERE id IN \(list: [7, 8])"
 
-  @Test func `no way of showing SQL shows the values that are bound to it`() {
+  @Test func `descriptions of SQL do not show the bound values`() {
     var dumped = ""
     dump(statement, to: &dumped)
     let nested: SQL = "\(sql: statement) AND name = \("canary")"

@@ -10,7 +10,7 @@ import Testing
 @Suite(.limited) struct SQLiteCacheFaultTests {
   private func write(_ data: Data, to file: String) throws { try data.write(to: URL(filePath: file)) }
 
-  @Test func `a file that is no database any more is replaced by an empty cache`() async throws {
+  @Test func `a file that is no longer a database is replaced by an empty cache`() async throws {
     let folder = try TemporaryFolder()
     await (try CacheBench(folder)).store.close()
     try write(Data(String(repeating: "no database at all ", count: 100).utf8), to: folder.file("cache.sqlite"))
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: ["My notes.\n", String(repeating: "My notes.\n", count: 1_000), "SQLite format 3\0My notes."])
-  func `a file that was no cache is refused and left alone, also the second time`(text: String) throws {
+  func `a file that was not a cache is refused and not changed, also the second time`(text: String) throws {
     let folder = try TemporaryFolder()
     try write(Data(text.utf8), to: folder.file("cache.sqlite"))
     for _ in 0..<2 {
@@ -33,7 +33,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["cache.sqlite"])
   }
 
-  @Test(arguments: [100, 4_096]) func `a damaged database of something else is refused and left alone`(from start: Int)
+  @Test(arguments: [100, 4_096]) func `a damaged database of another kind is refused and not changed`(from start: Int)
     async throws
   {
     let folder = try TemporaryFolder()
@@ -81,7 +81,7 @@ import Testing
     "UPDATE entry SET last_used = 'x'", "UPDATE entry SET file = x'00'", "UPDATE entry SET size = 9e999",
     "UPDATE cache SET digest_key = 1",
   ])
-  func `a cache with a value that none can have is replaced by an empty one, also while it is open`(damage: String)
+  func `a cache with an impossible value is replaced by an empty one, also while it is open`(damage: String)
     async throws
   {
     for isOpen in [true, false] {
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `numbers of a damaged cache that are too large to reckon with cost no request`() async throws {
+  @Test func `numbers of a damaged cache that are too large do not fail a request`() async throws {
     let bench = try CacheBench()
     bench.serve("body")
     _ = try await bench.send()
@@ -139,7 +139,7 @@ import Testing
     #expect(try await bench.send().source == .cache)
   }
 
-  @Test func `a database of something else is refused and left alone`() async throws {
+  @Test func `a database of another kind is refused and not changed`() async throws {
     let test = try TestStore()
     try await test.store.write { _ = try $0.save([Artwork(id: 1, title: "a")], into: "artwork") }
     let error = #expect(throws: SQLiteError.self) { try SQLiteCacheStore(path: test.store.path) }
@@ -152,7 +152,9 @@ import Testing
     #expect(throws: SQLiteError.self) { try SQLiteCacheStore(path: folder.file("none/cache.sqlite")) }
   }
 
-  @Test func `pages that are damaged while the cache is in use cost what is stored, not the request`() async throws {
+  @Test func `pages that are damaged while the cache is in use lose stored responses, and do not fail the request`()
+    async throws
+  {
     let folder = try TemporaryFolder()
     let first = try CacheBench(folder)
     first.serve("body")
@@ -221,7 +223,7 @@ import Testing
     #expect(try await bench.send("a", .onlyIfCached).statusCode == 504)
   }
 
-  @Test func `a full disk makes room, and a response that still has none is not stored`() async throws {
+  @Test func `a full disk evicts responses, and a response that still does not fit is not stored`() async throws {
     let bench = try CacheBench()
     bench.serve(String(repeating: "x", count: 20_000))
     for number in 0..<8 { _ = try await bench.send("\(number)") }
@@ -241,7 +243,7 @@ import Testing
     #expect(events.value.last == .failed || events.value.last == .evicted)
   }
 
-  @Test func `writes that fail cost the cache, never the request`() async throws {
+  @Test func `failed writes lose stored responses, and do not fail the request`() async throws {
     let vfs = FaultVFS()
     let bench = try CacheBench(TemporaryFolder(), configuration: vfs.configuration())
     bench.serve("body")
@@ -278,7 +280,7 @@ import Testing
     #expect(try await bench.send().source == .cache)
   }
 
-  @Test func `orphaned body files of long ago are swept when the cache is opened`() async throws {
+  @Test func `old orphaned body files are removed when the cache is opened`() async throws {
     let folder = try TemporaryFolder()
     let first = try CacheBench(folder)
     first.serve(String(repeating: "x", count: 100_000))
@@ -294,7 +296,7 @@ import Testing
     #expect(try await bench.send().source == .cache)
   }
 
-  @Test func `what a process left that was killed goes with the next eviction, while the cache is open`() async throws {
+  @Test func `files of a killed process are removed with the next eviction, while the cache is open`() async throws {
     let bench = try CacheBench(TemporaryFolder(), capacity: 500_000, maximumBodySize: 400_000)
     bench.serve(String(repeating: "x", count: 100_000))
     for path in ["a", "b", "c", "d"] { _ = try await bench.send(path) }
@@ -304,8 +306,7 @@ import Testing
     #expect(bench.bodyFiles.count == 4)
   }
 
-  @Test func `a body that cannot be written for another reason than a full disk costs no other response`() async throws
-  {
+  @Test func `a body that cannot be written although the disk is not full evicts no other response`() async throws {
     let bench = try CacheBench()
     bench.serve("body")
     for number in 0..<8 { _ = try await bench.send("\(number)") }
@@ -337,7 +338,7 @@ import Testing
   /// Real processes that are killed while they store responses.
   @Suite(.limited, .serialized) struct CacheKillTests {
     @Test(arguments: [1 as UInt64])
-    func `processes that are killed while they store lose nothing that was stored, and leave nothing half`(
+    func `processes that are killed while they store keep stored responses, and leave no partial one`(
       seed: UInt64
     ) async throws {
       var random = SeededGenerator(seed: seed)
@@ -383,7 +384,7 @@ import Testing
   /// A disk that is really full, in a process of its own.
   @Suite(.limited) struct CacheFullDiskTests {
     @Test(.enabled("mounts are not allowed here") { await PrivateMounts.areAllowed() })
-    func `a body in a file gets the room of others that are removed for it`() async throws {
+    func `the removal of other body files makes room for a new one`() async throws {
       #expect(try await use(bodies: 100_000, leaving: 80_000, "keep") == "stored evicted 7\n")
     }
 
@@ -393,7 +394,7 @@ import Testing
     }
 
     @Test(.enabled("mounts are not allowed here") { await PrivateMounts.areAllowed() })
-    func `a cache whose own log fills the disk goes on`() async throws {
+    func `a cache whose own log fills the disk continues to work`() async throws {
       #expect(try await use(bodies: 60_000, leaving: 0, "many") == "cache\n")
     }
 

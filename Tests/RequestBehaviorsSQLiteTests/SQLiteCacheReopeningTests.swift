@@ -6,13 +6,13 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// A cache whose file is opened anew, which may take seconds if another process has it locked.
+/// A cache whose file is opened again, which may take seconds if another process has it locked.
 @Suite(.limited) struct SQLiteCacheReopeningTests {
   private let folder: TemporaryFolder
   private let store: SQLiteCacheStore
   private let held: HeldWork
 
-  /// Removes the file of a cache, and holds the thread that opens it anew.
+  /// Removes the file of a cache, and holds the thread that opens it again.
   init() throws {
     let (folder, held, openings) = (try TemporaryFolder(), HeldWork(), Locked(0))
     var configuration = SQLiteConfiguration()
@@ -31,11 +31,11 @@ import Testing
     (self.folder, self.held) = (folder, held)
   }
 
-  @Test func `no thread that makes a request waits for it`() async throws {
+  @Test func `a thread that makes a request does not wait for the reopening`() async throws {
     let (store, old) = (store, store.digestKey)
     let reading = Task { try await store.entries(limit: 9) }
     await held.isHeld()
-    // Each key of a response asks for it.
+    // Each key of a response reads it.
     #expect(store.digestKey == old)
     #expect(!store.isClosed)
     held.letGo()

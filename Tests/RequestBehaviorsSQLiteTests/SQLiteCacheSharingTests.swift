@@ -8,7 +8,7 @@ import Testing
 
 /// Two objects and two processes that use one file: what one removes, the other does not bring back.
 @Suite(.limited) struct SQLiteCacheSharingTests {
-  /// What makes a response under way invalid.
+  /// The event that makes a response under way invalid.
   enum Removal: String, CaseIterable, Sendable {
     case put, signOut, reset
   }
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: Removal.allCases)
-  func `a response under way at one object is not stored when another removes what it belongs to`(
+  func `a response under way at one object is not stored if another object makes it invalid`(
     removal: Removal
   ) async throws {
     let folder = try TemporaryFolder()
@@ -68,7 +68,7 @@ import Testing
     #expect(try await response.text == "old")
     #expect(refusals.value == [.changedMeanwhile])
     #expect(try await one.entries(limit: 9).isEmpty)
-    // What is requested after it is stored.
+    // A request sent after it is stored.
     _ = try await getting.send(.get("a")) as NetworkResponse
     #expect(try await other.entries(limit: 9).count == 1)
   }
@@ -111,7 +111,7 @@ import Testing
     #expect(try await client.send(Request<String>.get("a")) == "2")
   }
 
-  @Test func `a reset while another process has the file locked leaves nothing for the next launch`() async throws {
+  @Test func `a reset while another process locks the file leaves no response for the next launch`() async throws {
     let folder = try TemporaryFolder()
     let store = try SQLiteCacheStore(
       path: folder.file(), capacity: 1 << 20, maximumBodySize: nil, clock: .system,
@@ -130,7 +130,7 @@ import Testing
     #expect(try await client.send(Request<NetworkResponse>.get("a")).source == .network)
   }
 
-  @Test func `a sign-out while another process has the file locked leaves nothing for the next launch`() async throws {
+  @Test func `a sign-out while another process locks the file leaves no response for the next launch`() async throws {
     let folder = try TemporaryFolder()
     let store = try SQLiteCacheStore(
       path: folder.file(), capacity: 1 << 20, maximumBodySize: nil, clock: .system,
@@ -178,7 +178,7 @@ import Testing
     #expect(failures.isEmpty)
   }
 
-  @Test func `a cache opens although another process puts a new file in its place meanwhile`() async throws {
+  @Test func `a cache opens although another process replaces the file during the opening`() async throws {
     let folder = try TemporaryFolder()
     let (path, steps) = (folder.file(), Locked(0))
     var configuration = SQLiteConfiguration(busyTimeout: .seconds(1))
@@ -219,7 +219,7 @@ import Testing
   }
 
   @Test(arguments: Removal.allCases)
-  func `the response to a POST under way at one object is not stored when another removes what it belongs to`(
+  func `the response to a POST under way at one object is not stored if another object makes it invalid`(
     removal: Removal
   ) async throws {
     let folder = try TemporaryFolder()
@@ -233,7 +233,7 @@ import Testing
     gate.open()
     _ = try await post.value
     #expect(try await one.entries(limit: 9).isEmpty)
-    // One that nothing comes between is stored.
+    // An undisturbed response is stored.
     _ = try await posting.send(.post("a")) as NetworkResponse
     #expect(try await one.entries(limit: 9).count == 1)
   }
@@ -256,7 +256,7 @@ import Testing
     #expect(try await one.entries(limit: 9).isEmpty)
   }
 
-  @Test func `a store goes on with the file that another process has put in the place of a damaged one`() async throws {
+  @Test func `a store continues with the file by which another process has replaced a damaged one`() async throws {
     let folder = try TemporaryFolder()
     let bench = try CacheBench(folder)
     bench.serve("old")
@@ -274,7 +274,7 @@ import Testing
     #expect(try await bench.send("a").source == .network)
   }
 
-  @Test func `a store that was closed makes no new file when its own is removed`() async throws {
+  @Test func `a closed store does not create a file after its own was removed`() async throws {
     let folder = try TemporaryFolder()
     let store = try SQLiteCacheStore(path: folder.file())
     await store.close()
@@ -286,7 +286,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
   }
 
-  @Test func `a mark of a file that was replaced allows nothing in the new one`() async throws {
+  @Test func `a mark of a replaced file is not valid in the new file`() async throws {
     let folder = try TemporaryFolder()
     let store = try SQLiteCacheStore(path: folder.file())
     let mark = try await store.mark()
@@ -306,7 +306,7 @@ import Testing
 
   #if os(macOS) || os(Linux)
     @Test(arguments: Removal.allCases)
-    func `a response under way here is not stored when another process removes what it belongs to`(
+    func `a response under way here is not stored if another process makes it invalid`(
       removal: Removal
     ) async throws {
       let folder = try TemporaryFolder()
@@ -323,7 +323,7 @@ import Testing
     }
 
     @Test(arguments: Removal.allCases)
-    func `a response under way in another process is not stored when what it belongs to is removed here`(
+    func `a response under way in another process is not stored if this one makes it invalid`(
       removal: Removal
     ) async throws {
       let folder = try TemporaryFolder()

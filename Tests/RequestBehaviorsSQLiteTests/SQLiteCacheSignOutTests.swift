@@ -5,7 +5,7 @@ import RequestBehaviorsSQLite
 import TestSupport
 import Testing
 
-/// The stored responses of a user who signs out, where the store that stored them is gone.
+/// The stored responses of a user who signs out after their store was released.
 @Suite(.limited) struct SQLiteCacheSignOutTests {
   private let folder: TemporaryFolder
   private let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
@@ -25,7 +25,7 @@ import Testing
     return Released(store: store)
   }
 
-  @Test func `a store in a file does not outlive its client, and a sign-out empties the file all the same`()
+  @Test func `a sign-out empties the file although its store was released with the client`()
     async throws
   {
     try await session.signIn(AccessToken("t1"))
@@ -33,7 +33,7 @@ import Testing
     var released: [Released] = []
     for path in paths { released.append(try await fill(path)) }
     #expect(try await eventually { released.allSatisfy { $0.store == nil } })
-    // A file that is gone is not made anew.
+    // A missing file is not created again.
     try FileManager.default.removeItem(atPath: paths[0])
     try await session.signOut()
     #expect(!FileManager.default.fileExists(atPath: paths[0]))

@@ -61,7 +61,7 @@ private final class CacheServer: Transport {
 }
 
 @Suite(.limited) struct SQLiteCacheStoreTests {
-  @Test func `of responses that a server tells apart by every request the latest 64 are kept`() async throws {
+  @Test func `of the variants of a URL that differ in every request the latest 64 are kept`() async throws {
     let bench = try CacheBench()
     bench.serve("body", ["Cache-Control": "max-age=60", "Vary": "X-Request-ID"])
     for number in 1...70 { try await bench.client().send(.get("a", headers: ["X-Request-ID": "\(number)"])) }
@@ -69,7 +69,7 @@ private final class CacheServer: Transport {
     #expect(Set(kept) == Set((7...70).map { "\($0)" }))
   }
 
-  @Test func `of too many variants the one that was not used for the longest time goes`() async throws {
+  @Test func `of too many variants the least recently used one is evicted`() async throws {
     let bench = try CacheBench()
     bench.serve("body", ["Cache-Control": "max-age=60", "Vary": "X-Request-ID"])
     func send(_ number: Int) async throws -> ResponseSource {
@@ -100,7 +100,7 @@ private final class CacheServer: Transport {
     #expect(try await bench.store.entries(limit: 2).map(\.key.url.last) == ["0", "1"])
   }
 
-  @Test func `what is stored after the clock was set back does not go first`() async throws {
+  @Test func `a response that is stored after the clock was set back is not evicted first`() async throws {
     let bench = try CacheBench(TemporaryFolder(), capacity: 500_000, maximumBodySize: 400_000)
     bench.serve(String(repeating: "x", count: 100_000))
     for path in ["a", "b", "c"] { _ = try await bench.send(path) }
@@ -178,7 +178,9 @@ private final class CacheServer: Transport {
     #expect(bench.bodyFiles.isEmpty)
   }
 
-  @Test func `what was not used for the longest time goes first, hits count, and its files go too`() async throws {
+  @Test func `the least recently used response is evicted first with its files, and a hit counts as a use`()
+    async throws
+  {
     let bench = try CacheBench(TemporaryFolder(), capacity: 500_000, maximumBodySize: 400_000)
     bench.serve(String(repeating: "x", count: 100_000))
     for path in ["a", "b", "c", "d"] {
@@ -230,13 +232,13 @@ private final class CacheServer: Transport {
     #expect(count == 1_000)
   }
 
-  @Test func `a body is never larger than the store`() throws {
+  @Test func `the maximum size of a body is at most that of the store`() throws {
     let bench = try CacheBench(TemporaryFolder(), capacity: 1_000, maximumBodySize: 5_000)
     #expect(bench.store.maximumBodySize == 1_000)
     #expect(bench.store.capacity == 1_000)
   }
 
-  @Test func `of many variants only the body of the one that is used is read`() async throws {
+  @Test func `of many variants only the body of the used one is read`() async throws {
     let statements = Box<[String]>([])
     let bench = try CacheBench(
       TemporaryFolder(), configuration: SQLiteConfiguration(trace: { event in statements.append(event.sql) }))
@@ -295,7 +297,7 @@ private final class CacheServer: Transport {
     #expect(try await send("\u{301}eu").source == .cache)
   }
 
-  @Test func `a hit writes nothing`() async throws {
+  @Test func `a hit does not write`() async throws {
     let bench = try CacheBench()
     bench.serve("body")
     _ = try await bench.send()

@@ -43,18 +43,18 @@ import Testing
     #expect(try await rows() == [])
   }
 
-  @Test func `a process takes over at once a lease that it could not give back in a suspended store`() async throws {
+  @Test func `a lease that could not be released in a suspended store can be taken at once`() async throws {
     let file = try SQLiteStore(path: folder.file())
     let store = SQLiteTokenStore(file, clock: clock.requestClock)
     try await store.withLock { await file.suspend() }
     file.resume()
     #expect(try await rows().count == 1)
-    // On a clock that does not go on, a wait for the lease would have no end.
+    // On a clock that does not advance, a wait for the lease would never end.
     for store in [store, try self.store()] { try await store.withLock {} }
     #expect(try await rows() == [])
   }
 
-  @Test func `a second store waits, and two names do not wait for each other`() async throws {
+  @Test func `a store waits for the lease of another, and leases of two names are independent`() async throws {
     let (first, second, other) = (try store(), try store(), try store("other"))
     let order = Locked<[String]>([])
     try await first.withLock {
@@ -71,7 +71,9 @@ import Testing
   }
 
   @Test(arguments: [(-0.001, false), (0, false), (1, true), (60, true), (60.5, false)])
-  func `a lease is over at its time, and one that is too far away too`(seconds: Double, isTaken: Bool) async throws {
+  func `a lease ends at its time, and one whose end is too far away is ignored`(seconds: Double, isTaken: Bool)
+    async throws
+  {
     try await store().withLock {}
     let until = clock.date.timeIntervalSince1970 + seconds
     try await change { try $0.execute("INSERT INTO access_token_refresh VALUES ('default', 'elsewhere', \(until))") }
@@ -90,7 +92,7 @@ import Testing
   }
 
   @Test(arguments: [-86_400, -61, 31, 86_400.0])
-  func `a clock that is set gives a lease that is held to no other`(jump: TimeInterval) async throws {
+  func `a lease that is held is not given to another store when the clock is set`(jump: TimeInterval) async throws {
     let (first, second) = (try store(), try store())
     let ran = Locked(false)
     let (held, released) = (Waiter<Void>(), Waiter<Void>())
@@ -127,8 +129,7 @@ import Testing
     #expect(try await rows() == [])
   }
 
-  @Test func `a store whose lease was taken reads no token until it has given up, and takes nothing back`() async throws
-  {
+  @Test func `a store that lost its lease does not read the token, and does not take the lease back`() async throws {
     let store = try store()
     try await store.save(AccessToken("t"))
     try await store.withLock {
@@ -160,7 +161,7 @@ import Testing
     #expect(try await rows() == [])
   }
 
-  @Test func `a token is replaced in one transaction if it is the one that is expected`() async throws {
+  @Test func `a token is replaced in one transaction if the stored token is the expected one`() async throws {
     let store = try store()
     #expect(try await store.replace(AccessToken("a"), with: AccessToken("b")) == false)
     #expect(try await store.replace(nil, with: AccessToken("a")))
@@ -171,7 +172,7 @@ import Testing
     #expect(try await store.load() == nil)
   }
 
-  @Test func `a database in memory needs no lease`() async throws {
+  @Test func `a database in memory does not need a lease`() async throws {
     let store = SQLiteTokenStore(try SQLiteStore(path: ":memory:"))
     let ran = Locked(0)
     try await store.withLock {
@@ -180,7 +181,7 @@ import Testing
     #expect(ran.withLock { $0 } == 1)
   }
 
-  @Test func `a file that others may read is taken from them when a token is read`() async throws {
+  @Test func `reading a token removes the permissions of others from its file`() async throws {
     let store = try store()
     try await store.save(AccessToken("t"))
     for file in ["", "-wal", "-shm"] {

@@ -20,7 +20,7 @@
     }
 
     @Test(arguments: ["source", "transport"])
-    func `a process that another one's refresh stands in the way of waits, and spends no refresh token`(
+    func `a process waits for the refresh of another one, and does not spend a refresh token`(
       place pause: String
     ) async throws {
       try await session().signIn(TokenPlace.firstToken)
@@ -54,7 +54,8 @@
       #expect(place.spent == ["r0"])
     }
 
-    @Test func `a process that is stopped longer than its lease sends no refresh token when it goes on`() async throws {
+    @Test func `a process that is stopped for longer than its lease does not send its refresh afterwards`() async throws
+    {
       try await session().signIn(TokenPlace.firstToken)
       let first = try await place.process(stoppedAt: "source")
       // 31 seconds later by this process's clock.
@@ -98,7 +99,7 @@
     func shutdown() async { await base.shutdown() }
   }
 
-  /// Holds whoever comes until it is opened, and tells that somebody has come.
+  /// Holds arrivals until it is opened, and reports that one has come.
   private final class Gate: Sendable {
     private let arrived = Waiter<Void>()
     private let opened = Waiter<Void>()

@@ -55,7 +55,7 @@ private final class Tally: @unchecked Sendable {
     #expect(asked[true] == 1)
   }
 
-  @Test func `a session over the same file is signed in, and signed out once the other was`() async throws {
+  @Test func `a session over the same file follows the sign-in and the sign-out of the other`() async throws {
     let folder = try TemporaryFolder()
     func makeSession() throws -> TokenSession {
       let source = ClosureTokenSource { _ in throw NetworkError.notSignedIn() }
@@ -85,7 +85,7 @@ private final class Tally: @unchecked Sendable {
     withExtendedLifetime(first) {}
   }
 
-  @Test func `a session goes on when the store of another session over its file is closed`() async throws {
+  @Test func `a session continues when the store of another session over its file is closed`() async throws {
     let folder = try TemporaryFolder()
     let source = ClosureTokenSource { _ in throw NetworkError.notSignedIn() }
     let (one, two) = (try SQLiteStore(path: folder.file()), try SQLiteStore(path: folder.file()))
@@ -100,7 +100,7 @@ private final class Tally: @unchecked Sendable {
     #expect(try await SQLiteTokenStore(two).load() == nil)
   }
 
-  @Test func `a session does not hold the stores of other sessions that are gone`() async throws {
+  @Test func `a session does not keep the stores of released sessions`() async throws {
     let folder = try TemporaryFolder()
     let source = ClosureTokenSource { _ in throw NetworkError.notSignedIn() }
     let first = TokenSession(source: source, store: SQLiteTokenStore(try SQLiteStore(path: folder.file())))
@@ -114,7 +114,7 @@ private final class Tally: @unchecked Sendable {
     #expect(try await first.isSignedIn())
   }
 
-  @Test func `a damaged file fails the request with what is wrong`() async throws {
+  @Test func `a damaged file fails the request with an error that names the damage`() async throws {
     let folder = try TemporaryFolder()
     let store = try SQLiteStore(path: folder.file())
     try await SQLiteTokenStore(store).save(AccessToken("hidden"))

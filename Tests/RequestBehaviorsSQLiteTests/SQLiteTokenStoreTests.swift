@@ -5,7 +5,7 @@ import RequestBehaviorsTesting
 import Testing
 
 @Suite(.limited) struct SQLiteTokenStoreTests {
-  @Test func `a token is there for the next process, replaced as a whole, and removed`() async throws {
+  @Test func `a token is stored for the next process, replaced as a whole, and removed`() async throws {
     let folder = try TemporaryFolder()
     let tokens = SQLiteTokenStore(try SQLiteStore(path: folder.file()))
     #expect(try await tokens.load() == nil)
@@ -19,7 +19,7 @@ import Testing
     #expect(try await tokens.load() == nil)
   }
 
-  @Test func `tokens of different names do not meet`() async throws {
+  @Test func `tokens of different names are separate`() async throws {
     let store = try SQLiteStore(path: ":memory:")
     let (user, app) = (SQLiteTokenStore(store, name: "user"), SQLiteTokenStore(store, name: "app"))
     try await user.save(AccessToken("u"))
@@ -59,7 +59,7 @@ import Testing
     for file in files { #expect(try mode(of: folder.file(file)) == 0o600, "\(file)") }
   }
 
-  @Test func `a file that others may read is taken from them when a token is saved`() async throws {
+  @Test func `saving a token removes the permissions of others from its file`() async throws {
     let test = try TestStore()
     let files = ["", "-wal", "-shm"].map { test.store.path + $0 }
     for file in files { try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file) }
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test(arguments: ["garbage", "{}", "", #"{"value":7}"#])
-  func `what is no token is an error that does not show it`(text: String) async throws {
+  func `an invalid token is an error that does not show it`(text: String) async throws {
     let store = try SQLiteStore(path: ":memory:")
     let tokens = SQLiteTokenStore(store)
     try await tokens.save(AccessToken("old"))

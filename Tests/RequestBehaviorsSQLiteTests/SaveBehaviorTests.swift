@@ -20,7 +20,7 @@ private struct SaveArtworks: ResponseSaver {
     NetworkClient(baseURL: mock.baseURL, behaviors: behaviors, transport: mock)
   }
 
-  @Test func `what a saver saves is committed when the caller gets the response`() async throws {
+  @Test func `the rows of a saver are committed when the caller gets the response`() async throws {
     let test = try TestStore()
     mock.on(.get, "artworks").respond(json: artworks)
     let received: [Artwork] = try await client([.persist(SaveArtworks(), in: test.store)]).send(.get("artworks"))
@@ -46,7 +46,7 @@ private struct SaveArtworks: ResponseSaver {
     #expect(try await test.artworks.isEmpty)
   }
 
-  @Test func `neither failures nor unverified responses nor a 304 are saved`() async throws {
+  @Test func `failures, unverified responses and 304s are not saved`() async throws {
     let test = try TestStore()
     let calls = Log()
     let behaviors: [any RequestBehavior] = [
@@ -93,7 +93,7 @@ private struct SaveArtworks: ResponseSaver {
     }
   }
 
-  @Test func `a body that is replaced further out is decoded anew`() async throws {
+  @Test func `a body that is replaced further out is decoded again`() async throws {
     let test = try TestStore()
     mock.on(.get, "artworks").respond(json: artworks)
     let replacement = try JSONEncoder().encode([artworks[1]])
@@ -139,7 +139,7 @@ private struct SaveArtworks: ResponseSaver {
     #expect(error?.response != nil)
   }
 
-  @Test func `a 404 that the request takes as nil saves nothing and succeeds`() async throws {
+  @Test func `a 404 that the request reads as nil saves nothing and succeeds`() async throws {
     let test = try TestStore()
     let calls = Log()
     mock.on(.get, "none").respond(404, json: artworks)

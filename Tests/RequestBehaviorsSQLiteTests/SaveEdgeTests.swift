@@ -27,7 +27,7 @@ import Testing
     #expect(try store.readAndWait { try $0.query("SELECT a FROM t", as: String.self) } == ["y"])
   }
 
-  @Test func `rows whose key is NULL are none of the saved ones`() throws {
+  @Test func `rows whose key is NULL do not match the saved ones`() throws {
     let store = try makeStore(
       """
       CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT UNIQUE, b INTEGER);
@@ -60,7 +60,7 @@ import Testing
     #expect(try store.writeAndWait { try $0.save(Row(a: "x", b: 1), into: "w") }.inserted == 1)
   }
 
-  @Test func `a savepoint that is undone ends no reading around it`() throws {
+  @Test func `a savepoint that is undone does not end a loop around it`() throws {
     let store = try makeStore(
       """
       CREATE TABLE w (a TEXT PRIMARY KEY, b INTEGER) WITHOUT ROWID;
@@ -95,7 +95,7 @@ import Testing
     return await ticks.next() != nil
   }
 
-  @Test func `a save that fails halfway and is caught ticks for the rows that stay`() async throws {
+  @Test func `a caught save that failed halfway reports a change for the rows that it saved`() async throws {
     let test = try TestStore()
     try await test.store.write { _ = try $0.execute("CREATE UNIQUE INDEX u ON artwork(title)") }
     #expect(
@@ -106,7 +106,7 @@ import Testing
       })
   }
 
-  @Test func `an ingest ticks`() async throws {
+  @Test func `an ingest reports a change`() async throws {
     let test = try TestStore()
     let json = Data(#"[{"id": 1, "title": "x"}]"#.utf8)
     #expect(try await ticks(test, "artwork") { try $0.ingest(json, into: "artwork") })
@@ -135,7 +135,7 @@ import Testing
     #expect(try await ticks(test, "log") { _ = try $0.save(Artwork(id: 2, title: "x"), into: "artwork") })
   }
 
-  @Test func `a statement that changes nothing does not tick for what a script before it did`() async throws {
+  @Test func `a statement without changes does not report the changes of an earlier script`() async throws {
     let test = try TestStore(migrations: [
       TestStore.artwork, SQLiteMigration("log") { try $0.execute("CREATE TABLE log (id INTEGER)") },
     ])
@@ -146,7 +146,7 @@ import Testing
       })
   }
 
-  @Test func `deleting no rows ticks for nobody`() async throws {
+  @Test func `a save that deletes no rows does not report a change`() async throws {
     let test = try TestStore()
     try await test.store.write { _ = try $0.save(Artwork(id: 1, title: "x"), into: "artwork") }
     var ticks = test.store.changes().makeAsyncIterator()

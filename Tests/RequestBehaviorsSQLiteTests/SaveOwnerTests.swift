@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsSQLite
 import Testing
 
-/// Nothing of a user who has signed out is saved.
+/// Data of a user who has signed out is not saved.
 @Suite(.limited) struct SaveOwnerTests {
   /// Answers with an artwork, after doing something.
   private struct Server: Transport {
@@ -49,7 +49,7 @@ import Testing
     #expect(try await test.artworks == [])
   }
 
-  @Test func `a request's own save asks too`() async throws {
+  @Test func `a request's own save also checks the owner`() async throws {
     let test = try TestStore()
     let session = session
     let client = try await client(.persist(in: test.store) { _, _ in }) { try await session.signOut() }
@@ -78,7 +78,7 @@ import Testing
     #expect(try await test.artworks == [])
   }
 
-  @Test func `what is cleared after the sign-out stays cleared`() async throws {
+  @Test func `rows that are deleted after the sign-out are not restored`() async throws {
     let test = try TestStore()
     let session = session
     let client = try await client(.saveRecords([Artwork].self, into: "artwork", in: test.store)) {
@@ -89,7 +89,7 @@ import Testing
     #expect(try await test.artworks == [])
   }
 
-  @Test func `while the user stays everything is saved`() async throws {
+  @Test func `while the user is signed in every response is saved`() async throws {
     let test = try TestStore()
     let client = try await client(.saveRecords([Artwork].self, into: "artwork", in: test.store))
     _ = try await client.send(request)

@@ -3,7 +3,7 @@ import RequestBehaviorsSQLite
 import Testing
 
 @Suite(.limited) struct SaveTests {
-  @Test func `saving inserts what is new, updates what differs and leaves the rest`() async throws {
+  @Test func `saving inserts new records, updates changed ones and keeps the others`() async throws {
     let test = try TestStore()
     let first = [Artwork(id: 1, title: "one"), Artwork(id: 2, title: "two", note: "n"), Artwork(id: 3, title: "three")]
     let inserted = try await test.store.write { try $0.save(first, into: "artwork") }
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `rows that are not among the saved ones are deleted where asked for`() async throws {
+  @Test func `rows that are not among the saved ones are deleted on request`() async throws {
     let test = try TestStore()
     let all = (1...6).map { Artwork(id: $0, title: $0 <= 3 ? "a" : "b") }
     try await test.store.write { _ = try $0.save(all, into: "artwork") }

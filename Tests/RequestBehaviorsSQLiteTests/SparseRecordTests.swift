@@ -69,7 +69,7 @@ struct Sparse: Encodable {
     #expect(try c("x") == nil)
   }
 
-  @Test func `records that leave something out are none of the others, which are deleted`() throws {
+  @Test func `records that omit a property are not deleted with the other rows`() throws {
     try save([Sparse(a: "old", c: "v")])
     let counts = try store.writeAndWait { db in
       try db.save([Sparse(a: "y", c: "v"), Sparse(a: "x")], into: "t", deletingOthers: .all)
@@ -130,7 +130,7 @@ struct Sparse: Encodable {
     }
   }
 
-  @Test func `a record that encodes nothing is an error, and leaves later ones alone`() throws {
+  @Test func `a record that encodes no property is an error, and does not affect later ones`() throws {
     for records in [[Subset(properties: [])], [Subset(properties: ["a"]), Subset(properties: [])]] {
       let error = #expect(throws: SQLiteError.self) { try store.writeAndWait { try $0.save(records, into: "t") } }
       #expect(error?.message.contains("encodes no property") == true)

@@ -118,7 +118,7 @@ import Testing
     #expect(try store.readAndWait { try $0.query("SELECT * FROM t", as: Row.self) } == [Row(a: "x", b: 1, c: "c")])
   }
 
-  @Test func `the row at fault is named, and nothing of the call is saved`() throws {
+  @Test func `the error names the failed row, and the call saves no row`() throws {
     let store = try makeStore("CREATE TABLE t (a TEXT PRIMARY KEY, b INTEGER CHECK (b < 450), c TEXT)")
     let rows = (0..<500).map { Row(a: "\($0)", b: $0) }
     let error = #expect(throws: SQLiteError.self) { try store.writeAndWait { try $0.save(rows, into: "t") } }
@@ -131,7 +131,7 @@ import Testing
     "x\"; DROP TABLE t; --", "x\"\u{301}; DROP TABLE t; --", "'; DROP TABLE t; --", "x', 1); DELETE FROM t; --", "\0'",
     "?", "$a",
   ])
-  func `no value or identifier gets out of its place`(evil: String) throws {
+  func `values and identifiers cannot break out of their quotes`(evil: String) throws {
     let store = try makeStore("CREATE TABLE t (a TEXT PRIMARY KEY, b INTEGER, c TEXT)")
     try store.writeAndWait { _ = try $0.save(Row(a: evil, b: 1, c: evil), into: "t") }
     let found = try store.readAndWait { db in

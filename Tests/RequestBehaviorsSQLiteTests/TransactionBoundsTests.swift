@@ -94,7 +94,7 @@ import Testing
     try await checkIsUsable(test)
   }
 
-  @Test func `a write that is cancelled at its commit is there and reports success`() async throws {
+  @Test func `a write that is cancelled at its commit is saved and reports success`() async throws {
     let stopper = Stopper()
     let test = try makeTest(stopper)
     let store = test.store
@@ -161,7 +161,7 @@ import Testing
   }
 
   @Test(arguments: ["SAVEPOINT", "RELEASE", "ROLLBACK TO"])
-  func `a savepoint that a suspension meets at its bounds is undone for itself alone`(
+  func `a savepoint at whose bounds a suspension happens is undone alone`(
     _ statement: String
   ) async throws {
     let test = try makeTest(Stopper())

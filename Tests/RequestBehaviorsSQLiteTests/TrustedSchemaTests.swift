@@ -63,7 +63,7 @@ import Testing
     try await store.read { try $0.query(SQL(verbatim: index.search, arguments: [word]), as: Int.self) }
   }
 
-  @Test(arguments: indexes) func `what is saved is found, by every kind of save`(_ index: Index) async throws {
+  @Test(arguments: indexes) func `every kind of save is found by a search`(_ index: Index) async throws {
     let test = try makeTest(index)
     let store = test.store
     let all = (1...300).map { Artwork(id: $0, title: $0 % 2 == 0 ? "even" : "odd", price: Double($0)) }
@@ -87,7 +87,7 @@ import Testing
     #expect(try await find("odd", index, in: store) == [3])
   }
 
-  @Test(arguments: indexes) func `what another program saves is found, and what is saved is found by it`(
+  @Test(arguments: indexes) func `rows of another program are found, and that program finds the rows of this one`(
     _ index: Index
   ) async throws {
     let test = try makeTest(index)

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviorsSQLite
 import Testing
 
-/// What an error undoes is undone whole, and nothing later suffers from it.
+/// Work that an error undoes is undone completely, and does not affect later work.
 @Suite(.limited) struct UndoneWorkTests {
   private struct Stop: Error {}
 
@@ -24,7 +24,7 @@ import Testing
   }
 
   // Without NOT NULL a statement of many rows needs no journal of its own: a full disk ends the whole transaction.
-  @Test(arguments: [false, true]) func `a full disk leaves nothing of many rows`(ingests: Bool) throws {
+  @Test(arguments: [false, true]) func `a write that fills the disk saves none of its rows`(ingests: Bool) throws {
     let store = try makeStore("CREATE TABLE p (id INTEGER PRIMARY KEY, text TEXT)")
     _ = try store.writeAndWait { try $0.first("PRAGMA max_page_count = 30", as: Int.self) }
     let json = try JSONEncoder().encode(texts)
@@ -35,7 +35,7 @@ import Testing
     #expect(try store.readAndWait { try $0.first("SELECT count(*) FROM p", as: Int.self) } == 0)
   }
 
-  @Test func `a conflict that rolls back leaves nothing of many rows`() throws {
+  @Test func `a conflict that rolls back saves none of its rows`() throws {
     let store = try makeStore(
       """
       CREATE TABLE t (a TEXT PRIMARY KEY, b INTEGER);
@@ -47,7 +47,7 @@ import Testing
     #expect(try store.readAndWait { try $0.query("SELECT b FROM t", as: Int.self) }.isEmpty)
   }
 
-  @Test func `a text that was refused leaves nothing in the rows of the next one`() throws {
+  @Test func `a refused text does not affect the rows of the next one`() throws {
     let store = try makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, login TEXT, n INTEGER)")
     let secret = String(repeating: "of another response ", count: 4)
     let refused = Data(#"[{"owner":{"login":"\#(secret)"},"id":"bad"}]"#.utf8)
@@ -68,7 +68,7 @@ import Testing
     #expect(try store.readAndWait { try $0.query("SELECT id FROM t WHERE n = 7", as: Int.self) }.isEmpty)
   }
 
-  @Test func `rows are deleted as before when a write or savepoint that did so was undone`() throws {
+  @Test func `rows are deleted as usual after a write or savepoint with deletions was undone`() throws {
     let store = try makeStore("CREATE TABLE t (a TEXT PRIMARY KEY, b INTEGER)")
     let row = Row(a: "x", b: 1)
     #expect(throws: Stop.self) {
@@ -103,7 +103,7 @@ import Testing
     try store.writeAndWait { _ = try $0.save(Row(a: "x", b: 1), into: "t") }
   }
 
-  @Test func `many who make one new file at once all open it`() throws {
+  @Test func `many stores that create one new file at once all open it`() throws {
     let folder = try TemporaryFolder()
     let log = Log()
     for n in 0..<40 {

@@ -44,7 +44,7 @@ import Testing
       await store.close()
       for loop in loops {
         let result = await loop.result
-        // A loop that had not begun by then is one over a closed store.
+        // A loop that had not begun yet is a loop over a closed store.
         if case .failure(let error) = result { #expect((error as? SQLiteError)?.code == .misuse) }
       }
     }
@@ -52,7 +52,7 @@ import Testing
 
   // MARK: Suspending
 
-  @MainActor @Test func `a loop goes on when its store is resumed`() async throws {
+  @MainActor @Test func `a loop continues when its store resumes`() async throws {
     let test = try TestStore()
     let store = test.store
     var values = store.values(Self.titles).makeAsyncIterator()
@@ -155,7 +155,7 @@ import Testing
 
   // MARK: Many loops
 
-  @MainActor @Test func `a read does not wait for all loops that read`() async throws {
+  @MainActor @Test func `a read does not wait for the reads of loops`() async throws {
     let test = try TestStore(SQLiteConfiguration(maximumReaders: 1))
     let (store, held, log) = (test.store, HeldWork(), Log())
     let first = Task { try await store.read { _ in held.hold() } }
@@ -248,7 +248,8 @@ import Testing
     await store.close()
   }
 
-  @MainActor @Test func `a store's own commits are no other's, and nothing is looked for while nothing waits`()
+  @MainActor @Test
+  func `a store's own commits are not reported as another's, and the file is not polled while no loop waits`()
     async throws
   {
     let (test, clock) = (try TestStore(), ManualClock())
@@ -270,13 +271,13 @@ import Testing
     try await save(3, in: store)
     try await loop.value
     #expect(reads.lines.count <= 3)
-    // The look under way finds that nothing waits.
+    // The poll under way finds no waiting loop.
     clock.advance(by: .seconds(1))
     try await store.write { _ in }
     #expect(clock.sleeperCount == 0)
   }
 
-  @MainActor @Test func `commits of others are not looked for unless that is asked for`() async throws {
+  @MainActor @Test func `the file is polled for commits of others only on request`() async throws {
     let test = try TestStore()
     let other = try SQLiteStore(path: test.store.path)
     let reads = Log()

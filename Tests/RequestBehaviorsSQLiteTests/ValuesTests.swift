@@ -24,7 +24,7 @@ import Testing
     try $0.query("SELECT title FROM artwork ORDER BY id", as: String.self)
   }
 
-  @Test func `a value is there at once and after each commit that changes it`() async throws {
+  @Test func `a value is available at once and after each commit that changes it`() async throws {
     let test = try makeTest()
     var values = test.store.values(Self.titles).makeAsyncIterator()
     #expect(try await values.next() == [])
@@ -36,14 +36,14 @@ import Testing
     #expect(try await values.next() == [])
   }
 
-  @Test func `a commit before the first value is asked for is in it`() async throws {
+  @Test func `the first value contains the commits before it`() async throws {
     let test = try makeTest()
     var values = test.store.values(Self.titles).makeAsyncIterator()
     try await test.store.write { try $0.save(Artwork(id: 1, title: "one"), into: "artwork") }
     #expect(try await values.next() == ["one"])
   }
 
-  @Test func `a commit that falls into a read is seen by the next`() async throws {
+  @Test func `a commit during a read is seen by the next read`() async throws {
     let test = try makeTest()
     let (held, isFirst) = (HeldWork(), Log())
     let reading = Task {
@@ -106,7 +106,7 @@ import Testing
     #expect(try await next.value == [[], ["y"]])
   }
 
-  @Test func `a commit that the first value has seen reads nothing again`() async throws {
+  @Test func `a commit that the first value contains does not cause another read`() async throws {
     let test = try makeTest()
     let reads = Log()
     let next = Task { @MainActor in
@@ -124,7 +124,7 @@ import Testing
     #expect(reads.lines.count == 1)
   }
 
-  @Test func `a value without equality comes again with each commit`() async throws {
+  @Test func `a value without equality is repeated after each commit`() async throws {
     struct Count: Sendable { var number: Int? }
     let test = try makeTest()
     var values = test.store.values { db in
@@ -196,7 +196,9 @@ import Testing
     ),
   ]
 
-  @Test(arguments: dependencies.indices) func `what a value depends on is found`(index: Int) async throws {
+  @Test(arguments: dependencies.indices) func `a value is read again when one of its dependencies changes`(index: Int)
+    async throws
+  {
     let test = try makeTest()
     try await test.store.write { db in
       try db.save([Artwork(id: 1, title: "one"), Artwork(id: 2, title: "two")], into: "artwork")
@@ -218,7 +220,7 @@ import Testing
     try await other.write {
       try $0.execute(script: "DROP VIEW titles; CREATE VIEW titles AS SELECT id FROM other")
     }
-    // Unobserved: SQLite prepares the statement anew for it.
+    // Unobserved: SQLite prepares the statement again for it.
     #expect(try await test.store.read(read) == 0)
     var again = test.store.values(read).makeAsyncIterator()
     #expect(try await again.next() == 0)
@@ -226,7 +228,7 @@ import Testing
     #expect(try await again.next() == 1)
   }
 
-  @Test func `what a request saves is seen`() async throws {
+  @Test func `rows that a request saves are seen`() async throws {
     let test = try makeTest()
     let mock = MockTransport(baseURL: URL(string: "https://api.example.com/"))
     mock.on(.get, "artworks").respond(json: [Artwork(id: 1, title: "one")])

@@ -5,7 +5,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// Credentials that are no user's: those of the app, and those that an operation's own request brings.
+/// Credentials without a user: those of the app, and those of an operation's own request.
 @Suite(.limited) struct OutboxCredentialTests {
   private let session = TokenSession(source: .signInOnly)
 

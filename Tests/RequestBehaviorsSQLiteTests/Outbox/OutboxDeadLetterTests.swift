@@ -7,7 +7,7 @@ import Testing
 
 /// Dead letters, and attachments, which are removed with their entries.
 @Suite(.limited) struct OutboxDeadLetterTests {
-  @Test func `a dead letter is mended, put back under another key, and its lane goes on`() async throws {
+  @Test func `a dead letter can be changed and requeued under another key, and its lane continues`() async throws {
     let world = try OutboxWorld { request in (request.url.path() == "/pings/1" ? 422 : 200, "") }
     let outbox = try await world.outbox()
     for number in 1...2 { try await outbox.enqueue(Ping(number: number, lane: "a")) }
@@ -31,7 +31,7 @@ import Testing
     #expect(try await outbox.deadLetters().first?.state == .dead(failure))
   }
 
-  @Test func `the words of a portal are no reason of a failure`() async throws {
+  @Test func `the failure of a dead letter does not contain the words of a portal`() async throws {
     let world = try OutboxWorld { _ in (422, #"{"message": "sign in to the hotel"}"#) }
     let portal = ClosureBehavior(modify: { $0.headers["X-Portal"] = "1" })
     let outbox = try await world.outbox(world.client([portal]))
@@ -41,7 +41,7 @@ import Testing
     #expect(try await world.count("SELECT count(*) FROM outbox_entry WHERE failure LIKE '%hotel%'") == 0)
   }
 
-  @Test func `a lane goes on after its dead letter is discarded, or at once if that is wanted`() async throws {
+  @Test func `a lane continues after its dead letter is discarded, or at once if configured so`() async throws {
     for lanes in [OutboxConfiguration.LaneFailure.stops, .goesOn] {
       let world = try OutboxWorld { request in (request.url.path() == "/pings/1" ? 422 : 200, "") }
       let outbox = try await world.outbox(OutboxConfiguration(lanes: lanes))
@@ -61,7 +61,7 @@ import Testing
     return (try OutboxWorld { _ in (isMended.value ? 200 : 422, "") }, isMended)
   }
 
-  @Test func `an edit that is put back goes before a later one that waits`() async throws {
+  @Test func `a requeued edit is sent before a later one that waits`() async throws {
     let (world, isMended) = try unmended()
     let outbox = try await world.outbox()
     let first = try await outbox.enqueue(Ping(number: 1, identity: "x", replaces: true))
@@ -74,11 +74,11 @@ import Testing
   }
 
   @Test(arguments: [OutboxConfiguration.LaneFailure.stops, .goesOn], [false, true])
-  func `dead letters of a lane go in their order, in whichever they are put back`(
+  func `dead letters of a lane are sent in their original order, whatever the order of requeuing`(
     lanes: OutboxConfiguration.LaneFailure, isReversed: Bool
   ) async throws {
     let (world, isMended) = try unmended()
-    // The second outbox sends as the argument says, behind dead letters that stop nothing.
+    // The second outbox sends as the argument says, behind dead letters that do not block.
     let first = try await world.outbox(OutboxConfiguration(lanes: .goesOn))
     for number in 1...3 { try await first.enqueue(Ping(number: number, lane: "a")) }
     try await first.drain()
@@ -94,7 +94,7 @@ import Testing
     #expect(world.sent.suffix(5) == (1...5).map { "POST /pings/\($0)" })
   }
 
-  @Test func `a later entry that waits for its time still does so behind one that is put back`() async throws {
+  @Test func `a later entry still waits for its own time behind a requeued one`() async throws {
     let (world, isMended) = try unmended()
     let outbox = try await world.outbox(OutboxConfiguration(lanes: .goesOn))
     let first = try await outbox.enqueue(Ping(number: 1, lane: "a"))
@@ -135,7 +135,7 @@ import Testing
     #expect(world.sent == ["POST /pings/1", "POST /pings/2", "POST /pings/1", "POST /pings/2"])
   }
 
-  @Test func `what is not permitted for an entry is an error with its name`() async throws {
+  @Test func `each operation that an entry does not permit has its own error`() async throws {
     let count = Shared(0)
     let world = try OutboxWorld { _ in (count.next() == 1 ? 503 : 200, "") }
     let outbox = try await world.outbox()
@@ -156,7 +156,7 @@ import Testing
     #expect(error?.code == code)
   }
 
-  @Test func `an entry that is being sent is neither replaced nor discarded nor put back`() async throws {
+  @Test func `an entry that is being sent cannot be replaced, discarded or requeued`() async throws {
     let gate = TestGate()
     let world = try OutboxWorld { _ in
       await gate.pass()
@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `a dead letter is one although what was saved cannot be taken back, and the event has the error`()
+  @Test func `an entry becomes a dead letter although its changes cannot be undone, and the event has the error`()
     async throws
   {
     let world = try OutboxWorld { _ in (422, "") }
@@ -277,7 +277,7 @@ import Testing
     #expect(failure?.message.contains(photo.url.lastPathComponent) == true)
   }
 
-  @Test func `an attachment that no entry has goes after a day, and one of an entry stays`() async throws {
+  @Test func `an attachment without an entry is removed after a day, and one with an entry stays`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox(operations: [Upload.self])
     let original = URL(filePath: world.folder.file("photo.jpg"))

@@ -42,9 +42,9 @@ import Testing
   /// A behavior that lives as long as something of its client.
   private final class Mark: RequestBehavior {}
 
-  /// Opens an outbox, and returns when nothing of it is left.
+  /// Opens an outbox, and returns when it has been released.
   ///
-  /// The work of an outbox ends in the background. Until then it hears that a user signs out.
+  /// The work of an outbox ends in the background. Until then it is notified of a sign-out.
   private func launch(
     _ world: OutboxWorld, _ session: TokenSession, _ body: (Outbox) async throws -> Void
   ) async throws {
@@ -71,9 +71,9 @@ import Testing
     }
   }
 
-  // MARK: Sign-outs that no outbox hears of
+  // MARK: Sign-outs without an open outbox
 
-  @Test func `what a user left is removed when the outbox is opened after the sign-out`() async throws {
+  @Test func `the entries of a user are removed when the outbox is opened after the sign-out`() async throws {
     let world = try OutboxWorld { ($0.url.path() == "/pings/1" ? 400 : 200, "") }
     _ = try await world.store.write { try $0.first("PRAGMA secure_delete=OFF", as: Int.self) }
     let first = session()
@@ -102,7 +102,7 @@ import Testing
     #expect(world.sent == ["POST /pings/1", "POST /open"])
   }
 
-  @Test func `what a user left is removed when the user signs out before the outbox is opened`() async throws {
+  @Test func `the entries of a user are removed when the user signs out before the outbox is opened`() async throws {
     let world = try OutboxWorld()
     let session = sessionInMemory()
     try await enqueue(1, by: "a", session, in: world)
@@ -115,7 +115,9 @@ import Testing
     #expect(world.sent == [])
   }
 
-  @Test func `another user in the place of the one who left keeps entries, and the other's are removed`() async throws {
+  @Test func `a user who replaces another keeps entries, and the entries of the previous user are removed`()
+    async throws
+  {
     let world = try OutboxWorld()
     try await enqueue(1, by: "a", sessionInMemory(), in: world)
     try await enqueue(2, by: "b", sessionInMemory(), in: world)
@@ -127,7 +129,7 @@ import Testing
   }
 
   @Test(arguments: ["a\nb", "\nb", "a\r\nb", "a\u{1B}nb"])
-  func `what a user left is removed if the name of the user has a line break`(name: String) async throws {
+  func `the entries of a user are removed if the name of the user has a line break`(name: String) async throws {
     let world = try OutboxWorld()
     for user in [name, "b"] {
       let session = sessionInMemory()
@@ -137,7 +139,7 @@ import Testing
     #expect(try await world.count("SELECT count(*) FROM outbox_entry") == 1)
   }
 
-  @Test func `what a user left is in no file after a sign-out while the outbox is open`() async throws {
+  @Test func `the entries of a user are in no file after a sign-out while the outbox is open`() async throws {
     let world = try OutboxWorld()
     _ = try await world.store.write { try $0.first("PRAGMA secure_delete=OFF", as: Int.self) }
     let session = session()
@@ -172,7 +174,7 @@ import Testing
     #expect(await events.next()?.kind == .failed)
   }
 
-  @Test func `a user who is back after a removal that failed sends nothing of what was discarded`() async throws {
+  @Test func `a user who returns after a failed removal does not send the discarded entries`() async throws {
     let (world, session, vfs) = (try OutboxWorld(), sessionInMemory(), FaultVFS())
     let (outbox, store) = try await brokenOutbox(world, session, vfs)
     try await failToDiscard(outbox, session, vfs)
@@ -205,7 +207,7 @@ import Testing
 
   // MARK: Users who have not left
 
-  @Test func `a user whose store is locked at a launch loses nothing`() async throws {
+  @Test func `a user whose token store is locked at a launch keeps every entry`() async throws {
     let world = try OutboxWorld()
     try await enqueue(1, by: "a", session(), in: world)
     isLocked.value = true
@@ -220,7 +222,7 @@ import Testing
     #expect(world.sent == ["POST /pings/1"])
   }
 
-  @Test func `a user whom another process has signed in loses nothing`() async throws {
+  @Test func `a user whom another process has signed in keeps every entry`() async throws {
     let world = try OutboxWorld()
     // The second process has seen that no user is signed in.
     let second = try await outbox(world, session())
@@ -231,7 +233,7 @@ import Testing
     #expect(world.mock.sent.map { $0.headers["Authorization"] } == ["Bearer token-a"])
   }
 
-  @Test func `a store that cannot be read again says nothing, and is read again in a minute`() async throws {
+  @Test func `a token store that cannot be read again discards no entry, and is read again in a minute`() async throws {
     let world = try OutboxWorld()
     let second = try await outbox(world, session())
     try await enqueue(1, by: "a", session(), in: world)
@@ -244,7 +246,9 @@ import Testing
     #expect(world.sent == ["POST /pings/1"])
   }
 
-  @Test func `a user who signs in at each launch loses nothing before that, and all after 30 days`() async throws {
+  @Test func `a user who signs in at each launch keeps every entry until then, and loses them after 30 days`()
+    async throws
+  {
     let world = try OutboxWorld()
     try await enqueue(1, by: "a", sessionInMemory(), in: world)
     let session = sessionInMemory()
@@ -261,7 +265,7 @@ import Testing
     #expect(try await later.deadLetters().isEmpty)
   }
 
-  @Test func `a user of a session that the client does not list loses nothing`() async throws {
+  @Test func `a user of a session that the client does not list keeps every entry`() async throws {
     let world = try OutboxWorld()
     try await enqueue(1, by: "a", sessionInMemory(named: "work"), in: world)
     let home = session(named: "home")

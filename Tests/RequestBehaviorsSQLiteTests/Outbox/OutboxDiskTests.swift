@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: [false, true], [false, true])
-  func `each operation of the disk may fail, once or from then on, and what was acknowledged arrives in order`(
+  func `any disk operation may fail once or forever, and acknowledged entries arrive in order`(
     lasts: Bool, isFull: Bool
   ) async throws {
     var (n, hasFailed) = (0, true)
@@ -66,7 +66,7 @@ import Testing
     #expect(n > 15)
   }
 
-  @Test func `a full disk refuses entries and loses none`() async throws {
+  @Test func `a full disk refuses new entries and keeps the others`() async throws {
     let (folder, server) = (try TemporaryFolder(), Server())
     let store = try SQLiteStore(path: folder.file())
     let outbox = try await Outbox(store, client: server.client(), operations: [Ping.self])

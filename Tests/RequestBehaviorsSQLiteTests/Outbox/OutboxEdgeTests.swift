@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: [301, 302])
-  func `a redirect that would drop the method and the body is not followed, and is no delivery`(
+  func `a redirect that would drop the method and the body is not followed, and does not count as a delivery`(
     status: Int
   ) async throws {
     let world = try redirecting(status)
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: [(404, 5), (410, 5), (503, 0), (nil, 0)])
-  func `a 303 is a delivery if its result is refused for good, and is sent again if it may come`(
+  func `a 303 is a delivery if its target is refused for good, and is sent again after a temporary failure`(
     status: Int?, state: Int
   ) async throws {
     let world = try redirecting(303, result: status)
@@ -64,14 +64,14 @@ import Testing
     #expect(try await world.states == [state])
   }
 
-  @Test func `a 303 to a sign-in elsewhere that is refused is no delivery`() async throws {
+  @Test func `a 303 to a refused sign-in on another origin does not count as a delivery`() async throws {
     let world = try redirecting(303, to: "https://sso.example.com/login", result: 403)
     let outbox = try await world.outbox(OutboxConfiguration(trust: .anyone))
     try await outbox.enqueue(Ping(number: 1))
     #expect(try await outbox.drain().dead == 1)
   }
 
-  @Test func `a 303 of a portal is no delivery`() async throws {
+  @Test func `a 303 of a portal does not count as a delivery`() async throws {
     let world = try OutboxWorld(
       MockTransport { request in
         NetworkResponse(request: request, statusCode: 303, headers: ["Location": "https://portal.example.com/"])
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(arguments: [307, 308])
-  func `a redirect to another origin, where the entry would have no key, is not followed`(status: Int) async throws {
+  func `a redirect to another origin, which would drop the entry's key, is not followed`(status: Int) async throws {
     let world = try redirecting(status, to: "https://other.example.com/moved")
     let outbox = try await world.outbox()
     let entry = try await outbox.enqueue(Ping(number: 1))
@@ -95,7 +95,7 @@ import Testing
     #expect(failure?.message.contains("https://other.example.com") == true)
   }
 
-  @Test func `the key in a field of its own is not lost by a redirect within the origin`() async throws {
+  @Test func `a redirect within the origin keeps the key in a custom field`() async throws {
     let world = try redirecting(307)
     let outbox = try await world.outbox()
     try await outbox.enqueue(.post("pings/1"), delivery: OutboxDelivery(key: .generated.inField("X-Key")))
@@ -136,7 +136,7 @@ import Testing
     #expect(Set(world.mock.sent.map { $0.headers["Idempotency-Key"] }).count == 2)
   }
 
-  @Test func `an entry that no connection took can still be replaced`() async throws {
+  @Test func `an entry that did not get a connection can still be replaced`() async throws {
     let world = try OutboxWorld { throw NetworkError(.cannotConnect, "a test", request: $0) }
     let outbox = try await world.outbox()
     let first = try await outbox.enqueue(Ping(number: 1, identity: "x", replaces: true))
@@ -159,7 +159,7 @@ import Testing
     return (world, gate)
   }
 
-  @Test func `while a probe is under way the queue looks once an interval, and not all the time`() async throws {
+  @Test func `while a probe is under way the queue polls only once an interval`() async throws {
     let (world, gate) = try hanging()
     let outbox = try await world.outbox()
     var events = outbox.events().makeAsyncIterator()
@@ -177,7 +177,7 @@ import Testing
     await outbox.stop()
   }
 
-  @Test func `an outbox that waits for another one looks once an interval`() async throws {
+  @Test func `an outbox that waits for another one polls once an interval`() async throws {
     let gate = TestGate()
     let world = try OutboxWorld { _ in
       await gate.pass()
@@ -197,7 +197,7 @@ import Testing
     #expect(world.sent.count == 2)
   }
 
-  @Test func `a network that the device gets ends a pause`() async throws {
+  @Test func `a new network of the device ends a pause`() async throws {
     let isDown = Shared(true)
     let world = try OutboxWorld {
       if isDown.value { throw NetworkError(.cannotConnect, "a test", request: $0) }
@@ -219,7 +219,7 @@ import Testing
     await outbox.stop()
   }
 
-  @Test func `while the device is offline nothing is sent, and its next network is used at once`() async throws {
+  @Test func `while the device is offline no request is sent, and a new network is used at once`() async throws {
     let world = try OutboxWorld()
     let (updates, reports) = AsyncStream.makeStream(of: Bool.self)
     let connectivity = Connectivity(updates)
@@ -240,7 +240,7 @@ import Testing
   // MARK: Claims
 
   @Test(arguments: [200, 422, 503])
-  func `the end of an attempt changes nothing when another process has claimed the entry since`(
+  func `the end of an attempt does not change an entry that another process has claimed since`(
     status: Int
   ) async throws {
     let (first, second, count) = (TestGate(), TestGate(), Shared(0))
@@ -280,7 +280,7 @@ import Testing
     func request(in db: Database) -> Request<Void> { .put("photos/\(number)", body: .file(photo.url)) }
   }
 
-  @Test func `an attachment of two entries is there until both are delivered`() async throws {
+  @Test func `an attachment of two entries is kept until both are delivered`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox(operations: [Upload.self], OutboxConfiguration(concurrency: 1))
     let original = URL(filePath: world.folder.file("photo.jpg"))
@@ -292,7 +292,7 @@ import Testing
     while FileManager.default.fileExists(atPath: photo.url.path) { await Task.yield() }
   }
 
-  @Test func `a discarded entry leaves an attachment to the entry that has it too`() async throws {
+  @Test func `a discarded entry does not remove the attachment of another entry`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox(operations: [Upload.self])
     let original = URL(filePath: world.folder.file("photo.jpg"))
@@ -305,11 +305,11 @@ import Testing
     #expect(try await world.states == [5])
   }
 
-  @Test func `a file that cannot be taken over stays where it is`() async throws {
+  @Test func `a file that cannot be moved stays in its place`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox(operations: [Upload.self])
     let link = world.folder.file("link.jpg")
-    // A link is followed, and this one leads to nothing.
+    // A link is followed, and this one has no target.
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: world.folder.file("nothing"))
     await #expect(throws: (any Error).self) { try await outbox.attach(URL(filePath: link), moving: true) }
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == world.folder.file("nothing"))
@@ -334,7 +334,7 @@ import Testing
 
   private let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
 
-  @Test func `an account that comes back while the queue runs begins its 30 days anew`() async throws {
+  @Test func `the 30 days of an owner who returns while the queue runs start again`() async throws {
     let world = try OutboxWorld { _ in (503, "") }
     let outbox = try await world.outbox(
       world.client([.tokenAuth(session)]), OutboxConfiguration(patience: .seconds(400 * 86_400)))
@@ -370,7 +370,7 @@ import Testing
     }
   }
 
-  @Test func `an operation that could not say what credentials it needs is sent with those that it says later`()
+  @Test func `an operation whose credentials are unknown at first is sent with those that it names later`()
     async throws
   {
     let world = try OutboxWorld()
@@ -383,7 +383,7 @@ import Testing
     #expect(try await world.states == [5])
   }
 
-  @Test func `the credentials that the client asks for by default are those of its entries`() async throws {
+  @Test func `an entry uses the credentials that the client asks for by default`() async throws {
     let world = try OutboxWorld()
     var configuration = world.client([.tokenAuth(session)]).configuration
     configuration.options.authentication = .none
@@ -422,7 +422,7 @@ import Testing
     await outbox.stop()
   }
 
-  @Test func `stopping does not wait for a disk that stays full, and nothing is lost`() async throws {
+  @Test func `stopping does not wait for a disk that stays full, and no entry is lost`() async throws {
     let (vfs, folder, isFull) = (FaultVFS(), try TemporaryFolder(), Shared(true))
     let store = try SQLiteStore(path: folder.file(), configuration: vfs.configuration())
     let mock = MockTransport { request in
@@ -449,7 +449,7 @@ import Testing
 }
 
 extension OutboxWorld {
-  /// Lets less than an interval pass five times, and expects that nothing wakes.
+  /// Lets less than an interval pass five times, and expects no wake-up.
   fileprivate func expectOneLookAnInterval(sleepers: Int) async {
     for _ in 1...5 {
       await clock.waitForSleepers(sleepers)

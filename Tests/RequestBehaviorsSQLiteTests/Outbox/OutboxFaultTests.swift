@@ -20,7 +20,7 @@ import Testing
     #expect(try await two.drain().isEmpty)
   }
 
-  @Test func `a second outbox on the file sends nothing while the first one does, then goes on`() async throws {
+  @Test func `a second outbox on the file sends nothing while the first one sends, and then continues`() async throws {
     let (started, startedOne) = AsyncStream.makeStream(of: Void.self)
     let (gate, open) = AsyncStream.makeStream(of: Void.self)
     let world = try OutboxWorld { _ in
@@ -57,7 +57,7 @@ import Testing
     #expect(world.sent == ["POST /pings/1", "POST /pings/2", "POST /pings/3"])
   }
 
-  @Test func `a lane does not go on while its first entry is refused for now`() async throws {
+  @Test func `a lane waits while its first entry is temporarily refused`() async throws {
     let count = Shared(0)
     let world = try OutboxWorld { _ in (count.next() < 3 ? 503 : 200, "") }
     let outbox = try await world.outbox()
@@ -101,7 +101,7 @@ import Testing
     #expect(world.sent == ["POST /pings/1", "POST /pings/2"])
   }
 
-  @Test func `a bad network pauses the queue, and one request finds out when it is back`() async throws {
+  @Test func `a bad network pauses the queue, and one request probes whether the network is back`() async throws {
     let isDown = Shared(true)
     let world = try OutboxWorld {
       if isDown.value { throw NetworkError(.cannotConnect, "a test", request: $0) }
@@ -217,14 +217,14 @@ import Testing
     drain.cancel()
     await #expect(throws: CancellationError.self) { try await drain.value }
     while world.clock.sleeperCount > 0 { await Task.yield() }
-    // Another outbox on the file sends, although the clock does not go on.
+    // Another outbox on the file sends, although the clock does not advance.
     let other = try await world.outbox(OutboxConfiguration(pollInterval: .seconds(3_600)))
     try await other.enqueue(Ping(number: 2))
     try await other.drain()
     #expect(world.sent == ["POST /pings/1", "POST /pings/2"])
   }
 
-  @Test func `one can look inside, change one, drop one and stop at the first failure`() async throws {
+  @Test func `an app can list waiting entries, replace one, discard one and stop at the first failure`() async throws {
     let world = try OutboxWorld { _ in (422, "") }
     let outbox = try await world.outbox()
     let ids = try await [
@@ -243,7 +243,7 @@ import Testing
     #expect(try await outbox.entry(ids[2], of: Ping.self) == nil)
   }
 
-  @Test func `the credential of an entry is the user's newest and not that of its time`() async throws {
+  @Test func `an entry is sent with the user's newest credential`() async throws {
     let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
     let world = try OutboxWorld()
     let outbox = try await world.outbox(world.client([.tokenAuth(session)]))
@@ -257,7 +257,7 @@ import Testing
   /// A part of a file: all of it, its schema, or the pages of a table or an index.
   enum Part: CaseIterable { case all, schema, entries, ready }
 
-  @Test(arguments: Part.allCases) func `a file that cannot be read is never taken for an empty queue`(
+  @Test(arguments: Part.allCases) func `an unreadable file is not mistaken for an empty queue`(
     _ part: Part
   ) async throws {
     let folder: TemporaryFolder
@@ -295,7 +295,7 @@ import Testing
   }
 
   @Test(arguments: ["sends", "failures", "crashes", "not_before", "refused_since"])
-  func `a number of a damaged file that is too large to reckon with ends no process`(column: String) async throws {
+  func `a number in a damaged file that is too large does not end the process`(column: String) async throws {
     for value in [Int64.min, .max] {
       let responses = Shared([503, 200])
       let world = try OutboxWorld { _ in (responses.change { $0.removeFirst() }, "") }
@@ -353,7 +353,7 @@ import Testing
     #expect(world.sent.count == 1)
   }
 
-  @Test func `a value is there while other entries wait`() async throws {
+  @Test func `a value is available while other entries wait`() async throws {
     let world = try OutboxWorld { request in (request.url.path() == "/pings/1" ? 503 : 200, #"{"id": 1}"#) }
     let outbox = try await world.outbox()
     try await outbox.enqueue(Ping(number: 1))
@@ -362,7 +362,7 @@ import Testing
     #expect(try await entry.value == Receipt(id: 1))
   }
 
-  @Test func `10,000 callers at a time are all kept`() async throws {
+  @Test func `10,000 concurrent entries are all kept`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox()
     try await enqueue(10_000, in: outbox)

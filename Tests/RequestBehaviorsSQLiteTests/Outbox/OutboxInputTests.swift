@@ -27,7 +27,9 @@ import Testing
     .greatestFiniteMagnitude, -.greatestFiniteMagnitude,
   ]
 
-  @Test(arguments: times) func `any date can be a condition of a delivery`(_ time: TimeInterval) async throws {
+  @Test(arguments: times) func `any date can be the start or the expiry of a delivery`(_ time: TimeInterval)
+    async throws
+  {
     let date = Date(timeIntervalSince1970: time)
     let world = try OutboxWorld()
     let outbox = try await world.outbox(operations: [Conditional.self])
@@ -65,7 +67,7 @@ import Testing
     #expect(world.sent.isEmpty)
   }
 
-  @Test func `an entry is not sent before its time, and those behind it in its lane neither`() async throws {
+  @Test func `an entry is not sent before its time, and neither are later ones of its lane`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox(operations: [Late.self])
     try await outbox.enqueue(Late(number: 1, lane: "a", notBefore: world.clock.date.addingTimeInterval(60)))
@@ -90,19 +92,19 @@ import Testing
     #expect(try await world.states == [4, 2])
   }
 
-  @Test func `an identity and a lane of one name are two things`() async throws {
+  @Test func `an identity and a lane of the same name are independent`() async throws {
     let world = try OutboxWorld { request in (request.url.path() == "/pings/1" ? 422 : 200, "") }
     let outbox = try await world.outbox()
     try await outbox.enqueue(Ping(number: 1, identity: "x", replaces: true))
     for number in 2...3 { try await outbox.enqueue(Ping(number: number, lane: "x")) }
     try await outbox.drain()
-    // A dead letter of an identity stops nothing.
+    // A dead letter of an identity does not block other entries.
     #expect(world.sent.count == 3)
   }
 
   // MARK: Many
 
-  @Test func `thousands of entries that cannot be sent delay no write for long, and those that can are sent`()
+  @Test func `thousands of blocked entries do not delay a write for long, and the others are sent`()
     async throws
   {
     let world = try OutboxWorld()
@@ -159,7 +161,7 @@ import Testing
   }
 
   @Test(arguments: ["../other", "../\u{301}other"])
-  func `an attachment is never a file outside the outbox's folder`(name: String) async throws {
+  func `a file outside the outbox's folder cannot be an attachment`(name: String) async throws {
     let world = try OutboxWorld()
     try await world.outbox(operations: [Written.self]).enqueue(Written(photo: name))
     let other = String(name.unicodeScalars.dropFirst(3))
@@ -182,7 +184,7 @@ import Testing
     Set((try? FileManager.default.contentsOfDirectory(atPath: world.folder.file() + "-outbox")) ?? [])
   }
 
-  @Test(arguments: [false, true]) func `a link is followed, so that its file is the attachment`(moving: Bool)
+  @Test(arguments: [false, true]) func `the target of a link is attached`(moving: Bool)
     async throws
   {
     let world = try OutboxWorld()
@@ -198,7 +200,7 @@ import Testing
     #expect(world.mock.sent.first?.body?.data == Data("photo".utf8))
   }
 
-  @Test func `a folder is no attachment, and stays where it is`() async throws {
+  @Test func `a folder cannot be an attachment, and stays in its place`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox(operations: [Upload.self])
     let folder = URL(filePath: world.folder.file("photos"))
@@ -219,7 +221,7 @@ import Testing
     #expect(try await outbox.attach(file("b", "b.jpg", in: world)).url.pathExtension == "jpg")
   }
 
-  @Test func `an attachment of a value that another one replaces is removed, unless the other one has it too`()
+  @Test func `the attachment of a replaced value is removed, unless the new value has it too`()
     async throws
   {
     let world = try OutboxWorld()

@@ -56,7 +56,7 @@ import Testing
     #expect(fields("Idempotency-Key", first.mock) == [nil, nil, "c-1"])
   }
 
-  @Test func `the key of a request wins over that of its delivery`() async throws {
+  @Test func `the key of a request takes precedence over that of its delivery`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox()
     let request = Request<Void>.post("a").with(\.idempotencyKey, IdempotencyKey.value("own").inField("X-Own"))

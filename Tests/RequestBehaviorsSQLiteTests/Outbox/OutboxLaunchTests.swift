@@ -24,7 +24,7 @@ import Testing
     func request(in db: Database) -> Request<Void> { .put("new/\(title)", query: ["color": color]) }
   }
 
-  @Test func `an entry of an older version is sent as the newer one sends it`() async throws {
+  @Test func `a newer version sends the entry of an older one in its own format`() async throws {
     let world = try OutboxWorld()
     do { try await world.outbox(operations: [Old.self]).enqueue(Old(title: "a")) }
     let outbox = try await world.outbox(operations: [New.self], OutboxConfiguration(concurrency: 1))
@@ -47,7 +47,7 @@ import Testing
     await outbox.stop()
   }
 
-  @Test func `values and states of an entry go on after a restart`() async throws {
+  @Test func `values and states of an entry continue after a restart`() async throws {
     let first = try OutboxWorld()
     let id: UUID
     do {

@@ -21,7 +21,7 @@ import Testing
 
   // MARK: Stopping
 
-  @Test func `stopping gives the claims back, uncounted as crashes`() async throws {
+  @Test func `stopping releases the claims, and does not count them as crashes`() async throws {
     let (world, begun) = try stalled()
     let outbox = try await world.outbox()
     for number in 1...3 { try await outbox.enqueue(Ping(number: number)) }
@@ -49,7 +49,7 @@ import Testing
     #expect(error?.code == .clientShutDown)
   }
 
-  @Test func `an outbox sends nothing more while its client lets the last calls end`() async throws {
+  @Test func `an outbox sends no further request during the client's grace period`() async throws {
     let (held, hold) = AsyncStream.makeStream(of: Void.self)
     let (begun, begin) = AsyncStream.makeStream(of: Void.self)
     let world = try OutboxWorld { request in
@@ -100,14 +100,14 @@ import Testing
     let outboxes = [try await world.outbox(), try await world.outbox()]
     try await outboxes[0].enqueue(Ping(number: 1))
     for round in 1...300 {
-      // An outbox that found the lock taken would wait for the clock, which does not go on by itself.
+      // An outbox that found the lock taken would wait for the clock, which does not advance by itself.
       try await outboxes[round % 2].drain()
       #expect(world.sent.count == round)
       world.clock.advance(by: .seconds(600))
     }
   }
 
-  @Test func `an outbox that is dropped sends nothing more and keeps its entries`() async throws {
+  @Test func `a released outbox sends no further request and keeps its entries`() async throws {
     let (world, begun) = try stalled()
     weak var dropped: Outbox?
     do {
@@ -158,7 +158,7 @@ import Testing
     #expect(try await entry.value == Receipt(id: 7))
   }
 
-  @Test func `a process that ends 20 times in the middle of an entry makes it a dead letter`() async throws {
+  @Test func `an entry becomes a dead letter after 20 processes ended during its attempts`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox()
     try await outbox.enqueue(Ping(number: 1))
@@ -186,7 +186,7 @@ import Testing
     (302, ["Location": "http://portal.example/"], ""), (204, [:], ""), (403, [:], "forbidden"), (511, [:], "sign in"),
   ]
 
-  @Test(arguments: portals) func `a portal changes no entry, whatever its state`(
+  @Test(arguments: portals) func `a portal does not change an entry, whatever its status`(
     _ portal: (status: Int, headers: HeaderFields, body: String)
   ) async throws {
     let isOpen = Shared(false)
@@ -230,7 +230,8 @@ import Testing
     }
   }
 
-  @Test func `a response that no behavior has verified removes nothing, although none has failed to`() async throws {
+  @Test func `a response that no behavior has verified removes no entry, although no verification failed`() async throws
+  {
     let world = try OutboxWorld()
     let outbox = try await world.outbox(operations: [Careless.self])
     try await outbox.enqueue(Careless())
@@ -239,7 +240,8 @@ import Testing
     #expect(try await world.states == [0])
   }
 
-  @Test func `a server without verification is known by a closure, or everyone is trusted`() async throws {
+  @Test func `a closure chooses the trusted responses without verification, or every response is trusted`() async throws
+  {
     let trusts: [(trust: OutboxTrust, states: [Int])] = [
       (.when { $0.headers["Server"] == "mine" }, [5, 0]), (.anyone, [5, 4]),
     ]

@@ -13,7 +13,7 @@ import Testing
   // MARK: Behaviors of the user's
 
   @Test(arguments: [BehaviorOrder.first, .middle], [200, 422])
-  func `a response that a behavior makes up delivers nothing and refuses nothing`(
+  func `a response that a behavior makes up is neither a delivery nor a refusal`(
     order: BehaviorOrder, status: Int
   ) async throws {
     let isMaking = Shared(true)
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `what goes wrong while a request is made is no refusal, unless it is the value's fault`() async throws {
+  @Test func `an error before the request is made is a refusal only if the value causes it`() async throws {
     let ends: [(failure: @Sendable () -> any Error, state: Int)] = [
       ({ CancellationError() }, 0), ({ SQLiteError(.io, "a test") }, 0), ({ SQLiteError(.busy, "a test") }, 0),
       ({ SQLiteError(.constraint, "a test") }, 3), ({ CocoaError(.coderInvalidValue) }, 3),
@@ -180,7 +180,7 @@ import Testing
     #expect(try await client.send(Request<String>.get("note")) == "new")
   }
 
-  @Test func `two entries of the same request are two requests, although the client shares those under way`()
+  @Test func `two entries of the same request are two requests, although the client shares requests under way`()
     async throws
   {
     let world = try OutboxWorld()
@@ -193,7 +193,7 @@ import Testing
 
   // MARK: Ends
 
-  @Test func `a shutdown while a response is recorded loses nothing of it`() async throws {
+  @Test func `a shutdown while a response is recorded keeps the response`() async throws {
     let clients = Shared<NetworkClient?>(nil)
     let world = try OutboxWorld { _ in
       // It begins here and ends when the calls under way have.
@@ -217,7 +217,9 @@ import Testing
     clients.value = nil
   }
 
-  @Test func `a store that is suspended during a drain loses nothing, and the drain says so`() async throws {
+  @Test func `a store that is suspended during a drain loses no entry, and the drain reports the suspension`()
+    async throws
+  {
     let stores = Shared<SQLiteStore?>(nil)
     let world = try OutboxWorld { _ in
       await stores.value?.suspend()
@@ -245,7 +247,7 @@ import Testing
     #expect(Set(world.mock.sent.map { $0.headers["Idempotency-Key"] }).count == 3)
   }
 
-  @Test func `a queue whose file was removed sends nothing more, and says why`() async throws {
+  @Test func `a queue whose file was removed sends no further request, and reports why`() async throws {
     let files = Shared<String?>(nil)
     let world = try OutboxWorld { _ in
       if let file = files.value { try? FileManager.default.removeItem(atPath: file) }
@@ -290,7 +292,7 @@ import Testing
     await outbox.stop()
   }
 
-  @Test func `a closed store is told of once, however long a request is still under way`() async throws {
+  @Test func `a closed store is reported once, however long a request is still under way`() async throws {
     let gate = TestGate()
     let world = try OutboxWorld()
     let outbox = try await world.outbox(world.client([held(at: gate)]))
@@ -311,7 +313,7 @@ import Testing
     #expect(failures.count { $0 == nil } == 1)
   }
 
-  @Test func `a drain of a closed store says so`() async throws {
+  @Test func `a drain of a closed store reports it`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox()
     try await outbox.enqueue(Ping(number: 1))
@@ -322,7 +324,7 @@ import Testing
     }
   }
 
-  /// A transport that keeps nothing, and knows which calls there still are.
+  /// A transport that does not keep requests, and counts the calls still alive.
   private final class Forgetful: Transport {
     private final class Weak: @unchecked Sendable {
       weak var call: Call?
@@ -351,7 +353,7 @@ import Testing
     func shutdown() async {}
   }
 
-  @Test func `nothing of an attempt is kept after it`() async throws {
+  @Test func `an attempt is released after its end`() async throws {
     let (world, transport) = (try OutboxWorld(), Forgetful([200, 422, 503, 302]))
     let client = NetworkClient(configuration: world.client().configuration, transport: transport)
     let outbox = try await world.outbox(client, OutboxConfiguration(concurrency: 1))

@@ -55,7 +55,7 @@ import Testing
     UInt64(ProcessInfo.processInfo.environment["OUTBOX_SEED"] ?? "").map { [$0] } ?? [1, 2, 3]
 
   @Test(arguments: seeds)
-  func `random steps leave what one user without failures would have left`(seed: UInt64) async throws {
+  func `random steps with failures leave the result of one user without failures`(seed: UInt64) async throws {
     let server = Shared(Server(random: SeededGenerator(seed: seed &* 77)))
     let world = try OutboxWorld { request in
       let step = try request.json(Step.self)

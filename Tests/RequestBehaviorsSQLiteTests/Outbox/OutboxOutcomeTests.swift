@@ -4,9 +4,9 @@ import RequestBehaviorsSQLite
 import RequestBehaviorsTesting
 import Testing
 
-/// What an outcome of an attempt means for the entry, row by row.
+/// The effect of an attempt's outcome on the entry, row by row.
 @Suite(.limited) struct OutboxOutcomeTests {
-  /// What has become of an entry.
+  /// The fate of an entry.
   enum Fate: Equatable {
     case delivered, dead, repeated, paused, held
   }
@@ -43,7 +43,9 @@ import Testing
     (500, .repeated), (501, .dead), (502, .repeated), (503, .repeated), (504, .repeated), (511, .paused),
   ]
 
-  @Test(arguments: statuses) func `a status of the server means`(_ status: Int, _ expected: Fate) async throws {
+  @Test(arguments: statuses) func `each status of the server has its documented outcome`(
+    _ status: Int, _ expected: Fate
+  ) async throws {
     #expect(try await fate { _ in (status, "") } == expected)
   }
 
@@ -64,7 +66,7 @@ import Testing
     return (try await fate(kind, world), mock.sent.count)
   }
 
-  @Test(arguments: statuses) func `a status means the same where the app, and no behavior, vouches for it`(
+  @Test(arguments: statuses) func `a status has the same outcome if the app, and no behavior, trusts it`(
     _ status: Int, _ expected: Fate
   ) async throws {
     for trust in [OutboxTrust.anyone, .when { _ in true }] {
@@ -74,7 +76,7 @@ import Testing
     }
   }
 
-  @Test(arguments: statuses.map(\.0)) func `a status that the app does not recognize means nothing`(
+  @Test(arguments: statuses.map(\.0)) func `a status that the app does not trust pauses the queue`(
     _ status: Int
   ) async throws {
     let (fate, sends) = try await fate(status, .when { _ in false })
@@ -84,7 +86,9 @@ import Testing
 
   static let untrusted = [200, 204, 302, 400, 401, 403, 404, 422, 500, 503]
 
-  @Test(arguments: untrusted) func `a status without a proof means nothing`(_ status: Int) async throws {
+  @Test(arguments: untrusted) func `a status without a proof pauses the queue, and the send is counted`(_ status: Int)
+    async throws
+  {
     let mock = MockTransport { NetworkResponse(request: $0, statusCode: status, headers: ["Location": "/login"]) }
     let world = try OutboxWorld(mock)
     let outbox = try await world.outbox()
@@ -103,7 +107,7 @@ import Testing
     (.transportFailed, .repeated), (.bodyUnreadable, .dead), (.invalidRequest, .dead),
   ]
 
-  @Test(arguments: errors) func `an error of the transport means`(
+  @Test(arguments: errors) func `each error of the transport has its documented outcome`(
     _ code: NetworkError.Code, _ expected: Fate
   ) async throws {
     #expect(try await fate { throw NetworkError(code, "a test", request: $0) } == expected)
@@ -116,7 +120,7 @@ import Testing
     (.encodingFailed, .dead),
   ]
 
-  @Test(arguments: local) func `an error before anything is sent means`(
+  @Test(arguments: local) func `each error before the send has its documented outcome`(
     _ code: NetworkError.Code, _ expected: Fate
   ) async throws {
     let world = try OutboxWorld()
@@ -129,7 +133,7 @@ import Testing
     #expect(try await fate(await events.next()?.kind, world) == expected)
   }
 
-  @Test func `an error with a time is repeated at that time, and stops no other entry`() async throws {
+  @Test func `an error that names a time is repeated at that time, and does not delay other entries`() async throws {
     let world = try OutboxWorld()
     let date = world.clock.date.addingTimeInterval(120)
     let refuse = ClosureBehavior(modify: { request in
@@ -179,7 +183,7 @@ import Testing
     #expect(Set(world.mock.sent.map { $0.headers["Idempotency-Key"] }).count == 1)
   }
 
-  @Test func `a server's delay is kept, up to the longest, and moves with the clock`() async throws {
+  @Test func `a server's delay is kept up to the longest allowed, and follows the clock`() async throws {
     let mock = MockTransport { request in
       let nonce = request.headers["X-API-Nonce"] ?? ""
       let delay = request.url.path() == "/pings/1" ? "3600" : "9999999"
@@ -200,7 +204,7 @@ import Testing
     #expect(try await outbox.state(of: hour.id) == .waiting(until: world.clock.date.addingTimeInterval(3_600)))
   }
 
-  @Test func `a server that refuses for now is asked for the patience, and then the entry is dead`() async throws {
+  @Test func `an entry that the server temporarily refuses becomes a dead letter after the patience`() async throws {
     let world = try OutboxWorld { _ in (503, "") }
     let outbox = try await world.outbox(OutboxConfiguration(patience: .seconds(3_600)))
     let entry = try await outbox.enqueue(Ping(number: 1))
@@ -216,7 +220,7 @@ import Testing
     #expect(failure?.statusCode == 503)
   }
 
-  @Test func `no number of lost responses makes a dead letter`() async throws {
+  @Test func `lost responses do not make a dead letter, however many there are`() async throws {
     let world = try OutboxWorld { throw NetworkError(.connectionLost, "a test", request: $0) }
     let outbox = try await world.outbox(OutboxConfiguration(patience: .seconds(1)))
     try await outbox.enqueue(Ping(number: 1))
@@ -228,7 +232,7 @@ import Testing
     #expect(try await world.states == [0])
   }
 
-  @Test func `an error that the client replaces is judged as it arose`() async throws {
+  @Test func `an error that the client maps is judged by the original`() async throws {
     struct Own: Error {}
     let world = try OutboxWorld { _ in (422, "") }
     let outbox = try await world.outbox(world.client([.mapError { _ in Own() }]))
@@ -237,7 +241,7 @@ import Testing
     #expect(try await world.states == [3])
   }
 
-  @Test func `an error of a user's own behavior is no verdict, and stops no other entry`() async throws {
+  @Test func `an error of a custom behavior does not settle the entry, and does not delay others`() async throws {
     struct Own: Error {}
     let world = try OutboxWorld()
     let refuse = ClosureBehavior(modify: { if $0.url.path() == "/pings/1" { throw Own() } })
@@ -264,7 +268,7 @@ import Testing
     }
   }
 
-  @Test func `a response that cannot be saved is asked for again, under the same key`() async throws {
+  @Test func `a response that cannot be saved is requested again, under the same key`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox(operations: [Stubborn.self])
     try await outbox.enqueue(Stubborn())

@@ -5,7 +5,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// Whose an entry is, and that it is sent as that user or not at all.
+/// The owner of an entry, which is sent as that user or not at all.
 @Suite(.limited) struct OutboxOwnerTests {
   private let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
 
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `an app whose tokens have no account has no owner before the first one`() async throws {
+  @Test func `an app whose tokens have no account has no owner before the first token`() async throws {
     let world = try OutboxWorld()
     let session = TokenSession(source: .closure { _ in AccessToken("token") })
     let outbox = try await world.outbox(world.client([.tokenAuth(session)]), operations: [Mine.self])
@@ -49,7 +49,7 @@ import Testing
     #expect(error?.code == .notSignedIn)
   }
 
-  @Test func `entries wait over a sign-out for the same account, and not for another`() async throws {
+  @Test func `entries wait over a sign-out for the same account, and are not sent as another`() async throws {
     let world = try OutboxWorld()
     let outbox = try await outbox(world)
     try await signIn("a")
@@ -84,7 +84,7 @@ import Testing
     #expect(world.sent.count == 1)
   }
 
-  @Test func `a request of a user needs one at the time it is enqueued`() async throws {
+  @Test func `a request that needs a user is refused if no user is signed in`() async throws {
     let world = try OutboxWorld()
     let outbox = try await outbox(world)
     let error = await #expect(throws: NetworkError.self) { try await outbox.enqueue(Mine(user: "a")) }
@@ -163,7 +163,7 @@ import Testing
   }
 
   @Test(arguments: [(.discard, []), (.hold, [3])] as [(OutboxConfiguration.SignOut, [Int])])
-  func `an entry whose transaction is under way at the sign-out is treated as those before it`(
+  func `an entry whose transaction is under way at the sign-out is treated like earlier ones`(
     atSignOut: OutboxConfiguration.SignOut, states: [Int]
   ) async throws {
     let world = try OutboxWorld()
@@ -191,7 +191,7 @@ import Testing
     #expect(try await world.states == states)
   }
 
-  /// Holds a request of ``Mine`` as its call begins, before the session is asked for its user.
+  /// Holds a request of ``Mine`` as its call begins, before the session's user is read.
   private struct HeldBeginning: RequestBehavior {
     let gate: TestGate
 
@@ -245,7 +245,7 @@ import Testing
     #expect(world.sent.count == 1)
   }
 
-  @Test func `a writer of a user who has left enqueues nothing`() async throws {
+  @Test func `a writer of a user who has left cannot enqueue`() async throws {
     let world = try OutboxWorld()
     let outbox = try await outbox(world)
     try await signIn("a")
@@ -279,7 +279,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "b"])
-  func `a delivery saves nothing after its user has signed out, and is made again for the same user`(
+  func `a delivery does not save after its user has signed out, and is repeated for the same user`(
     next: String?
   ) async throws {
     let session = session
@@ -306,7 +306,7 @@ import Testing
     #expect(Set(world.mock.sent.map { $0.headers["Idempotency-Key"] }).count == 1)
   }
 
-  @Test func `a delivery of a user who may return is made again, also if the user of another session has no name`()
+  @Test func `a delivery of a user who may return is repeated, also if the user of another session has no name`()
     async throws
   {
     let (session, other, count) = (session, TokenSession(name: "other", source: .signInOnly), Shared(0))
@@ -330,8 +330,7 @@ import Testing
     #expect(try await world.count("SELECT count(*) FROM note WHERE serverID = 7") == 1)
   }
 
-  @Test func `a delivery for a user who has left and cannot come back has not failed, and saves nothing`() async throws
-  {
+  @Test func `a delivery for a user who cannot return is not a failure, and does not save`() async throws {
     let session = session
     let world = try OutboxWorld { _ in
       try await session.signOut()
@@ -348,7 +347,7 @@ import Testing
     #expect(world.sent == ["POST /notes"])
   }
 
-  @Test func `nothing goes out under another's token while two users take turns`() async throws {
+  @Test func `no request is sent with another user's token while two users take turns`() async throws {
     let world = try OutboxWorld()
     let outbox = try await outbox(world)
     let users = ["a", "b"]

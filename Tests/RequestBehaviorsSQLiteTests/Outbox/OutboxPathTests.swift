@@ -24,7 +24,7 @@ import Testing
     return try await Outbox(SQLiteStore(path: link), client: client, operations: [Ping.self, Upload.self])
   }
 
-  @Test func `one outbox of a file sends, although another one has the file by a link`() async throws {
+  @Test func `only one outbox of a file sends, although another one opens the file through a link`() async throws {
     let (gate, clock) = (TestGate(), ManualClock())
     let world = try OutboxWorld { _ in
       await gate.pass()

@@ -7,7 +7,7 @@ import Testing
 
 /// How many requests are sent at a time, and when, while the network is bad.
 @Suite(.limited) struct OutboxPauseTests {
-  @Test(arguments: [1, 3]) func `as many requests are under way as is set, and each that ends makes room for one`(
+  @Test(arguments: [1, 3]) func `the configured number of requests is under way, and the end of one starts another`(
     concurrency: Int
   ) async throws {
     let gates = (1...6).map { _ in TestGate() }
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `pauses last 1, 2, 4 and at last 60 seconds, and one request finds out after each`() async throws {
+  @Test func `pauses last 1, 2, 4 and at last 60 seconds, and one probe follows each`() async throws {
     let lengths = [1, 2, 4, 8, 16, 32, 60, 60]
     let (gates, begun) = (lengths.map { _ in TestGate() }, TestGate())
     let world = try OutboxWorld { request in

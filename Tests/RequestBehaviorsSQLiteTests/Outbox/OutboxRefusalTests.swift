@@ -20,7 +20,7 @@ extension RequestOptions {
   }
 }
 
-/// What cannot be enqueued, and what nothing of may be in the file.
+/// Requests that cannot be enqueued, and secrets that must not be in the file.
 @Suite(.limited) struct OutboxRefusalTests {
   private static let stream = RequestContent.stream { ByteStream(chunks: [Data("a".utf8)]) }
 
@@ -49,7 +49,7 @@ extension RequestOptions {
     ("a query with a credential in its path", .post("a?access_token=canary")),
   ]
 
-  @Test(arguments: refused) func `a request is refused by the name of`(
+  @Test(arguments: refused) func `a request is refused with the name of the part that cannot be kept`(
     _ refused: (part: String, request: Request<Void>)
   ) async throws {
     let world = try OutboxWorld()
@@ -71,7 +71,7 @@ extension RequestOptions {
   }
 
   @Test(arguments: [RequestMethod.get, .head, .query, .options])
-  func `a request that changes nothing is refused`(_ method: RequestMethod) async throws {
+  func `a request with a safe method is refused`(_ method: RequestMethod) async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox()
     let error = await #expect(throws: NetworkError.self) { try await outbox.enqueue(Request<Void>(method, "a")) }
@@ -103,7 +103,7 @@ extension RequestOptions {
     #expect(try await outbox.state(of: id) == .delivered)
   }
 
-  @Test func `an outbox without verification is refused, and says what to do`() async throws {
+  @Test func `an outbox without verification is refused, and the error names the remedy`() async throws {
     let world = try OutboxWorld()
     let plain = NetworkClient(baseURL: try #require(URL(string: "https://a.example")), transport: world.mock)
     let error = await #expect(throws: NetworkError.self) { try await world.outbox(plain) }
@@ -139,7 +139,7 @@ extension RequestOptions {
     #expect(error?.code == .invalidOperations)
   }
 
-  @Test func `a write that a power cut may undo takes no entry`() async throws {
+  @Test func `a write without full durability cannot enqueue`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox()
     let writer = try await outbox.writer()
@@ -151,7 +151,7 @@ extension RequestOptions {
     #expect(try await world.states == [0])
   }
 
-  @Test func `another store takes no entry`() async throws {
+  @Test func `a write of another store cannot enqueue`() async throws {
     let (world, other) = (try OutboxWorld(), try OutboxWorld())
     let writer = try await world.outbox().writer()
     let error = await #expect(throws: SQLiteError.self) {

@@ -7,7 +7,7 @@ import Testing
 
 /// Operations that replace one of their identity which was never sent.
 @Suite(.limited) struct OutboxReplacementTests {
-  /// A message that is edited, and scheduled anew, until it is sent.
+  /// A message that is edited and rescheduled until it is sent.
   private struct Draft: OutboxOperation {
     static let name = "draft"
     var number: Int
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: [(60.0, 120.0), (120, 60)])
-  func `the second operation is sent at its own time`(first: TimeInterval, second: TimeInterval) async throws {
+  func `a replacement is sent at its own time`(first: TimeInterval, second: TimeInterval) async throws {
     let world = try OutboxWorld()
     let outbox = try await outbox(world)
     let now = world.clock.date
@@ -43,7 +43,7 @@ import Testing
     #expect(world.sent == ["POST /drafts/2"])
   }
 
-  @Test func `a second operation without a time is sent at once`() async throws {
+  @Test func `a replacement without a time is sent at once`() async throws {
     let world = try OutboxWorld()
     let outbox = try await outbox(world)
     try await outbox.enqueue(Draft(number: 1, notBefore: world.clock.date.addingTimeInterval(60)))
@@ -52,7 +52,7 @@ import Testing
     #expect(world.sent == ["POST /drafts/2"])
   }
 
-  @Test func `a second operation that need not wait keeps the place of the first`() async throws {
+  @Test func `a replacement that need not wait keeps the place of the original`() async throws {
     let world = try OutboxWorld()
     let outbox = try await outbox(world)
     try await outbox.enqueue(Draft(number: 1))
@@ -63,7 +63,7 @@ import Testing
     #expect(world.sent == ["POST /drafts/2", "POST /pings/1"])
   }
 
-  @Test func `the time of a second operation holds although the clock is set back before it is sent`() async throws {
+  @Test func `the time of a replacement holds although the clock is set back before it is sent`() async throws {
     let world = try OutboxWorld()
     let outbox = try await outbox(world)
     try await outbox.enqueue(Draft(number: 1))
@@ -79,7 +79,7 @@ import Testing
     #expect(world.sent == ["POST /drafts/2"])
   }
 
-  @Test func `a second operation is sent with its own key`() async throws {
+  @Test func `a replacement is sent with its own key`() async throws {
     let world = try OutboxWorld()
     let outbox = try await outbox(world)
     try await outbox.enqueue(Draft(number: 1, key: "one"))
@@ -88,7 +88,7 @@ import Testing
     #expect(world.mock.sent.map { $0.headers["Idempotency-Key"] } == ["two"])
   }
 
-  @Test func `a key that the first operation was given is not that of a second one without`() async throws {
+  @Test func `a replacement without a key does not use the key of the original`() async throws {
     let world = try OutboxWorld()
     let outbox = try await outbox(world)
     try await outbox.enqueue(Draft(number: 1, key: "one"))
@@ -106,7 +106,7 @@ import Testing
     #expect(world.mock.sent.map { $0.headers["Idempotency-Key"] } == [id.uuidString.lowercased()])
   }
 
-  @Test func `a second operation is sent to the server for which it was enqueued`() async throws {
+  @Test func `a replacement is sent to the server for which it was enqueued`() async throws {
     let world = try OutboxWorld()
     do { try await outbox(world, at: "https://staging.example.com/").enqueue(Draft(number: 1)) }
     let outbox = try await outbox(world)

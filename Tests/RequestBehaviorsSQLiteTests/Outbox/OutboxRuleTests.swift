@@ -18,7 +18,7 @@ import Testing
     #expect(error?.message.contains("another store") == true)
   }
 
-  @Test func `a dead letter stops no later entry of its identity`() async throws {
+  @Test func `a dead letter does not block later entries of its identity`() async throws {
     let world = try OutboxWorld { request in (request.url.path() == "/pings/1" ? 422 : 200, "") }
     let outbox = try await world.outbox()
     try await outbox.enqueue(Ping(number: 1, identity: "note", replaces: true))
@@ -28,7 +28,7 @@ import Testing
     #expect(world.sent == ["POST /pings/1", "POST /pings/2"])
   }
 
-  @Test func `an entry does not wait in the client for a network, but in the file`() async throws {
+  @Test func `an entry waits for a network in the file, not in the client`() async throws {
     let world = try OutboxWorld()
     let (updates, reports) = AsyncStream.makeStream(of: Bool.self)
     let connectivity = Connectivity(updates)
@@ -58,7 +58,7 @@ import Testing
     #expect(world.sent.count == 1)
   }
 
-  @Test func `the end of sending is no failure of the entries under way`() async throws {
+  @Test func `the end of sending does not count as a failure of the entries under way`() async throws {
     let (begun, gate) = (TestGate(), TestGate())
     let world = try OutboxWorld { _ in
       begun.arrive()

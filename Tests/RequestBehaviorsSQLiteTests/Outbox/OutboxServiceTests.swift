@@ -127,7 +127,7 @@ import Testing
     #expect(tokens(world).count == 2)
   }
 
-  @Test func `a refused token of a service discards none of its entries`() async throws {
+  @Test func `a refused token of a service does not discard its entries`() async throws {
     let isRefused = Shared(true)
     let world = try OutboxWorld { request in
       guard request.url.path() == "/token" else { return (isRefused.value ? 401 : 200, "") }
@@ -142,7 +142,7 @@ import Testing
     #expect(try await world.states == [5])
   }
 
-  @Test func `a token that is refused to one entry of a service leaves the delivery of another as it is`() async throws
+  @Test func `a token that is refused to one entry of a service does not affect the delivery of another`() async throws
   {
     let (begun, gate) = (TestGate(), TestGate())
     let world = try OutboxWorld { request in

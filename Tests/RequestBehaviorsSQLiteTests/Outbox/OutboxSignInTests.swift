@@ -26,7 +26,7 @@ import Testing
     try await outbox(world, session).enqueue(Ping(number: 1))
   }
 
-  @Test func `the outbox that sends learns of a user whom another process has signed in`() async throws {
+  @Test func `the sending outbox recognizes a user whom another process has signed in`() async throws {
     let world = try OutboxWorld()
     let outbox = try await outbox(world, session())
     outbox.start()
@@ -82,7 +82,7 @@ import Testing
     func save(_ token: AccessToken?) async throws { box.value = token }
   }
 
-  @Test func `a token store that hangs when users have left does not hold up other entries`() async throws {
+  @Test func `a token store that hangs after users have left does not block other entries`() async throws {
     let (world, hangs) = (try OutboxWorld(), Shared(false))
     let session = TokenSession(source: .signInOnly, store: HangingTokenStore(box, hangs))
     let outbox = try await world.outbox(
@@ -99,11 +99,11 @@ import Testing
     // One poll interval, and not the time that the session gives its store.
     #expect(world.clock.now - begin < .seconds(20))
     await outbox.stop()
-    // The user may be signed in elsewhere, so nothing is discarded.
+    // The user may be signed in elsewhere, so no entry is discarded.
     #expect(try await world.count("SELECT count(*) FROM outbox_entry WHERE scope IS NOT NULL") == 1)
   }
 
-  @Test func `a token store that hangs holds up an entry for a poll interval at most`() async throws {
+  @Test func `a token store that hangs delays an entry by a poll interval at most`() async throws {
     let (world, hangs) = (try OutboxWorld(), Shared(false))
     let session = TokenSession(source: .signInOnly, store: HangingTokenStore(box, hangs))
     let outbox = try await world.outbox(world.client([.tokenAuth(session)]))

@@ -5,7 +5,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// The entries that are claimed ahead, so that requests go on while the ends of others are written.
+/// The entries that are claimed ahead, so that requests continue while the ends of others are written.
 @Suite(.limited) struct OutboxSlotTests {
   /// Ten entries, of which four are being sent and two are claimed ahead.
   private struct Busy {
@@ -124,7 +124,7 @@ import Testing
     #expect(failure.reason == .expired)
   }
 
-  @Test func `any number of requests at a time is a limit`() async throws {
+  @Test func `any integer is accepted as the limit of concurrent requests`() async throws {
     let world = try OutboxWorld()
     for limit in [Int.max, 0, -1, .min] {
       let outbox = try await world.outbox(OutboxConfiguration(concurrency: limit))
@@ -145,7 +145,7 @@ import Testing
     #expect(world.sent == ["POST /pings/1", "POST /pings/2"])
   }
 
-  @Test func `nothing more is sent for a drain whose caller has gone`() async throws {
+  @Test func `a cancelled drain sends no further entry`() async throws {
     let (begun, gate) = (TestGate(), TestGate())
     let world = try OutboxWorld { _ in
       begun.arrive()

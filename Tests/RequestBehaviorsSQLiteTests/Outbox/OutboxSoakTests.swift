@@ -12,17 +12,17 @@
       #expect(result.text.hasPrefix(arguments[0]))
     }
 
-    @Test(arguments: ["1", "2"]) func `what was acknowledged arrives, under one key and in order, through kills`(
+    @Test(arguments: ["1", "2"]) func `acknowledged entries arrive under one key and in order, through kills`(
       processes: String
     ) async throws {
       try await run("kills", "12", processes)
     }
 
-    @Test func `what was acknowledged arrives over real connections, through kills`() async throws {
+    @Test func `acknowledged entries arrive over real connections, through kills`() async throws {
       try await run("kills", "4", "1", "network")
     }
 
-    @Test func `nothing goes out under another's token while users come and go`() async throws {
+    @Test func `no request is sent with another user's token while users sign in and out`() async throws {
       try await run("users", "400")
     }
 
@@ -33,7 +33,7 @@
     }
 
     @Test(arguments: ["1", "10"])
-    func `random steps beside outboxes that send leave what a list would, in memory and in a file`(
+    func `random steps beside sending outboxes leave the result of a list, in memory and in a file`(
       seed: String
     ) async throws {
       try await run("steps", "600", seed)

@@ -36,7 +36,7 @@ import Testing
     #expect(try await world.states == [5])
   }
 
-  @Test func `an error in the user's transaction takes the entry back with the row`() async throws {
+  @Test func `an error in the caller's transaction undoes the row and the entry`() async throws {
     struct Stop: Error {}
     let world = try OutboxWorld()
     let outbox = try await world.outbox()
@@ -49,13 +49,13 @@ import Testing
     #expect(try await world.states.isEmpty)
   }
 
-  @Test func `the value of a response reaches the caller who waits for it`() async throws {
+  @Test func `a caller who waits gets the value of the response`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox()
     outbox.start()
     let entry = try await outbox.enqueue(CreateNote(note: Note(id: UUID(), text: "tea")))
     #expect(try await entry.value == Receipt(id: 7))
-    // Also when it is asked for again, after the delivery.
+    // Also when it is read again, after the delivery.
     #expect(try await entry.value == Receipt(id: 7))
     await outbox.stop()
   }
@@ -74,7 +74,9 @@ import Testing
     #expect(error?.code == .deliveredEarlier)
   }
 
-  @Test func `a response that does not decode is a delivery, with the error of decoding`() async throws {
+  @Test func `a response that cannot be decoded is a delivery, and the wait for its value throws the error`()
+    async throws
+  {
     let world = try OutboxWorld { _ in (200, "nonsense") }
     let outbox = try await world.outbox()
     var events = outbox.events().makeAsyncIterator()
@@ -89,7 +91,7 @@ import Testing
     #expect((event?.error as? NetworkError)?.code == .decodingFailed)
   }
 
-  @Test func `fifty edits offline are one request, after the create, to the id that the server gave`() async throws {
+  @Test func `fifty offline edits are one request, after the create, with the id that the server gave`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox()
     let note = Note(id: UUID(), text: "0")
@@ -103,7 +105,7 @@ import Testing
     #expect(try world.mock.sent.last?.json([String: String].self) == ["text": "50"])
   }
 
-  @Test func `an edit without its create waits for it uncounted`() async throws {
+  @Test func `an edit waits for a missing create, and the wait does not count as an attempt`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox()
     let note = Note(id: UUID(), text: "0")
@@ -117,7 +119,7 @@ import Testing
       return
     }
     #expect(date == world.clock.date.addingTimeInterval(30))
-    // A delivery of something else has it asked for again.
+    // After the delivery of another entry the outbox makes its request again.
     try await world.store.write { try $0.execute("UPDATE note SET serverID = 9") }
     try await outbox.enqueue(Ping(number: 1))
     try await outbox.drain()
@@ -170,7 +172,7 @@ import Testing
     #expect(Set(world.mock.sent.map { $0.headers["Idempotency-Key"] }).count == 2)
   }
 
-  @Test func `what the user sees has each note once, from the queue or from the table`() async throws {
+  @Test func `the merged list shows each note once, from the queue or from the table`() async throws {
     struct Shown: Equatable {
       var texts: [String]
       var left: Int
@@ -193,7 +195,7 @@ import Testing
     #expect(try await shown.next() == Shown(texts: ["milk"], left: 0))
   }
 
-  @Test func `the states of an entry are those it goes through, and end with the delivery`() async throws {
+  @Test func `the states of an entry begin with waiting and end with the delivery`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox()
     let entry = try await outbox.enqueue(Ping(number: 1))

@@ -53,7 +53,7 @@ import Testing
     for number in 1...3 { try await outbox.enqueue(Ping(number: number)) }
     let left = try await outbox.drain()
     #expect(left.waiting == 3)
-    // The entries do not rest themselves: nothing of the pause is in the file.
+    // The entries do not rest themselves: the pause is not in the file.
     #expect(left.nextAttempt == world.clock.date)
     failure.value = nil
     #expect(try await outbox.drain().isEmpty)
@@ -112,7 +112,7 @@ import Testing
     #expect(world.sent == ["POST /pings/1", "POST /pings/2", "POST /pings/1"])
   }
 
-  @Test func `a sign-in that ends a pause tells so`() async throws {
+  @Test func `a sign-in that ends a pause reports it`() async throws {
     let world = try OutboxWorld()
     let session = try await session(world)
     let outbox = try await world.outbox(world.client([.tokenAuth(session)]))

@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Duration.seconds(1)])
-  func `a value is told to be unknown when another store on the file has delivered it`(
+  func `a wait for a value ends with an error when another store on the file has delivered the entry`(
     pollInterval: Duration?
   ) async throws {
     let world = try Counted(pollInterval: pollInterval)
@@ -105,7 +105,7 @@ import Testing
     }
     await loop.value
     #expect(last.value == .delivered)
-    // Nothing looks for commits of others any more.
+    // The file is no longer polled for commits of others.
     while world.clock.sleeperCount > 0 { await Task.yield() }
   }
 

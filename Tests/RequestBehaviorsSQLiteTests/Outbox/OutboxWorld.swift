@@ -44,7 +44,7 @@ struct EditNote: OutboxOperation {
   }
 }
 
-/// An operation that is about nothing but its number.
+/// An operation that contains only its number.
 struct Ping: OutboxOperation {
   static let name = "ping"
   var number: Int
