@@ -63,7 +63,7 @@ extension ManualClock {
   /// let prices = try await clock.run { try await client.prices() }
   /// ```
   ///
-  /// No real time passes, and a busy machine changes nothing: the tasks of the work run on one thread, in the order in
+  /// No real time passes, and a busy machine does not matter: the tasks of the work run on one thread, in the order in
   /// which they are ready, and the clock moves to the next wait only when none of them is. So every wait ends at its
   /// own moment. Time passes too while the work waits for something else than the clock, such as a file or a socket.
   ///

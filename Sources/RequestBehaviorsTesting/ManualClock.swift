@@ -52,7 +52,7 @@ public final class ManualClock: Sendable {
 
   /// Moves the monotonic time and the date forward and wakes the sleepers that are due, earliest first.
   ///
-  /// - Parameter duration: The time; a negative duration moves nothing.
+  /// - Parameter duration: The time; a negative duration does not move the clock.
   public func advance(by duration: Duration) {
     guard duration > .zero else { return }
     let due = state.withLock { state in

@@ -6,8 +6,8 @@ import Testing
 
 /// A clock that lets a time pass, one wait after the other.
 @Suite(.limited) struct ManualClockRunningTests {
-  @Test func `each sleeper wakes at its own moment, also one that sleeps again`() async throws {
-    // All tasks run on the one thread of another clock's work, so that a busy machine changes nothing.
+  @Test func `each sleeper wakes at its own time, even if it sleeps again`() async throws {
+    // All tasks run on the one thread of another clock's work, so that a busy machine does not matter.
     let (times, end) = try await ManualClock().run {
       let clock = ManualClock()
       let waiting = Task {
@@ -61,7 +61,7 @@ import Testing
     #expect(word == "hello")
   }
 
-  @Test func `running within a running leaves the outer one its thread`() async throws {
+  @Test func `a nested run leaves the outer run on its thread`() async throws {
     let threads = try await ManualClock().run {
       let outer = thread()
       _ = try await ManualClock().run { 1 }
@@ -70,7 +70,7 @@ import Testing
     #expect(Set(threads).count == 1)
   }
 
-  @Test func `work that throws ends the running, and work that is cancelled ends too`() async throws {
+  @Test func `an error of the work ends the run, and so does a cancellation`() async throws {
     let clock = ManualClock()
     await #expect(throws: NetworkError.self) {
       try await clock.run { () async throws -> Int in
@@ -92,7 +92,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await running.value }
   }
 
-  @Test func `a sleeper that is due later goes on sleeping`() async throws {
+  @Test func `a sleeper that is due after the run continues to sleep`() async throws {
     let clock = ManualClock()
     let waiting = Task { try await clock.requestClock.sleep(for: .seconds(11)) }
     await clock.waitForSleepers(1)

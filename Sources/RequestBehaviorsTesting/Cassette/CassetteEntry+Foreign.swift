@@ -37,7 +37,7 @@ extension CassetteEntry {
 
   /// Returns the code of an error of Chromium's network stack.
   ///
-  /// That the page left is no failure of the server.
+  /// A request that its page cancelled is not a failure of the server.
   private static func code(of name: String) -> NetworkError.Code? {
     let error = name.replacing("net::ERR_", with: "")
     switch error {

@@ -5,10 +5,10 @@ import RequestBehaviors
 struct CassetteFilePlan {
   /// All entries in the order of the file.
   private(set) var entries: [OrderedJSON] = []
-  /// Those that were recorded now.
+  /// The entries that were recorded now.
   private(set) var written: [OrderedJSON] = []
   private(set) var bodies: CassetteBodies
-  /// The lines of those that another test or process wrote, and that no request of this one asked for.
+  /// The lines of entries that another test or process wrote, and that no request of this one used.
   private(set) var foreignLines: Set<String> = []
   private let ignored: Set<String>
 
@@ -26,7 +26,7 @@ struct CassetteFilePlan {
     let last = isAll ? 0 : CassetteFilePlan.lastNumber(in: old)
     let redaction = PlayableRedaction(redactor, numbered: true, after: last)
     for entry in old {
-      // What was recorded meanwhile stays, and is not recorded twice.
+      // Entries that were recorded meanwhile stay, and are not recorded twice.
       let line = entry.json.line
       guard isAll || !loaded.contains(line) else {
         entries.append(entry.json)

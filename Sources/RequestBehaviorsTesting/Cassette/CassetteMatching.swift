@@ -45,7 +45,7 @@ public struct CassetteMatching: Sendable {
     changed { $0.comparedFields += names }
   }
 
-  /// Returns rules that compare one value of each body, and nothing else of it.
+  /// Returns rules that compare only one value of each body.
   ///
   /// ```swift
   /// let matching = CassetteMatching.standard

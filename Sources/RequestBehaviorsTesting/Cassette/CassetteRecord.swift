@@ -59,12 +59,12 @@ final class CassetteRecord: Sendable {
     }
   }
 
-  /// Whether nothing more comes.
+  /// Whether the send has ended.
   var hasEnded: Bool { state.withLock { $0.endedAt != nil } }
 
   /// Whether there is something to play: not for a send that was cancelled before its response was whole.
   ///
-  /// A stream that its reader left is played, and says so at its end.
+  /// A stream that its reader left is played, and its end is an error that says so.
   var isPlayable: Bool {
     state.withLock { ($0.statusCode != nil || $0.failure != nil) && (isStreamed || !$0.isCancelled) }
   }

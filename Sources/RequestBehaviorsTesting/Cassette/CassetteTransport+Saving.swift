@@ -12,7 +12,7 @@ extension CassetteTransport {
   ///   file system. The file is then as before.
   public func save() throws {
     guard mode.records else { return }
-    // What a response under way will hold, and which secrets, is not known yet.
+    // The contents and secrets of a response under way are not known yet.
     let records = state.withLock { $0.records }.filter(\.hasEnded)
     let secrets = records.reduce(into: Set<String>()) { $0.formUnion($1.facts.secrets) }
     let isSaved = state.withLock { $0.saved.count == records.count && $0.savedSecrets == secrets }

@@ -159,7 +159,7 @@ public final class CassetteTransport: Transport {
     return try await record(request, shown)
   }
 
-  /// Whether the transport below adds a credential; false for a cassette that only plays, and sends nothing.
+  /// Whether the transport below adds a credential; false for a cassette that only plays.
   public func addsCredentials(to request: NetworkRequest) -> Bool {
     mode == .replay ? false : live.addsCredentials(to: request)
   }

@@ -21,7 +21,7 @@ struct FreshRecords {
 
   /// Takes the first one whose request is that of an entry; `nil` if no record is like that.
   ///
-  /// One that is not playable is taken after all others, or it would keep an old entry beside the new one.
+  /// A record that is not playable is taken last, or it would keep an old entry beside the new one.
   mutating func take(likeness entry: RequestSketch, _ matching: CassetteMatching) -> CassetteRecord? {
     let indices = places[entry.place] ?? []
     func isLike(_ index: Int) -> Bool { records[index] != nil && sketches[index].matches(entry, matching) }

@@ -127,7 +127,7 @@ private struct Differences {
 
   init(hasWords: Bool, allowsHidden: Bool = false) { (self.hasWords, self.allowsHidden) = (hasWords, allowsHidden) }
 
-  /// Whether further ones would tell nothing new.
+  /// Whether further values would add no information.
   var isDone: Bool { !hasWords && !isEmpty }
 
   func isSame(_ now: String, _ recorded: String) -> Bool {

@@ -27,7 +27,7 @@ public struct MockStreamStep: Sendable, ExpressibleByStringLiteral {
   /// A chunk of a text in UTF-8.
   public static func text(_ text: String) -> MockStreamStep { chunk(Data(text.utf8)) }
 
-  /// A time on the call's clock without a byte; with a ``ManualClock`` the test decides when the stream goes on.
+  /// A time on the call's clock without a byte; with a ``ManualClock`` the test decides when the stream continues.
   ///
   /// If the request's `idleTimeout` is not longer than this time and the waits just before it, the stream ends with the
   /// code `timedOut` after the `idleTimeout`. A `timeout` that is over ends the stream too.

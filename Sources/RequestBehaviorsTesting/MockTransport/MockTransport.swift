@@ -16,7 +16,7 @@ public import RequestBehaviors
 /// try mock.verify()
 /// ```
 ///
-/// Setting it up and inspecting it needs no `await`. Instances share nothing, so parallel tests do not disturb each
+/// Setting it up and inspecting it needs no `await`. Instances share no state, so parallel tests do not disturb each
 /// other. Like any transport it comes after the last behavior: the requests in ``sent`` are signed and final.
 ///
 /// ## Which stub responds?

@@ -1,4 +1,4 @@
-/// Which parts take part, and which were asked for.
+/// The parts that take part, and those that were requested.
 final class PartRecord {
   private let excluded: Set<String>
   private(set) var included: [String] = []

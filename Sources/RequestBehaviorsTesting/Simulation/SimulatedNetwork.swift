@@ -86,7 +86,7 @@ public final class SimulatedNetwork: @unchecked Sendable {
 
   /// Makes the transport of a client.
   func makeTransport() -> MockTransport {
-    // A task that goes on after its run has failed may still send.
+    // A task that continues after its run has failed may still send.
     let transport = MockTransport(forgetting: { [weak self] request in
       guard let self else { throw CancellationError() }
       return try await respond(to: request)

@@ -1,7 +1,6 @@
 /// A stream of random numbers that a seed and a name decide.
 ///
-/// Each part of a simulation draws from a stream of its own, so that leaving one part out changes nothing for the
-/// others.
+/// Each part of a simulation draws from its own stream, so that leaving one part out does not affect the others.
 /// The generator is SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", 2014).
 public struct SimulatedRandom: RandomNumberGenerator, Sendable {
   private var state: UInt64

@@ -38,7 +38,7 @@ public final class SimulatedWorld: @unchecked Sendable {
   let scheduler: SimulationScheduler
   private let excluded: Set<String>
   private var streams: [String: SimulatedRandom] = [:]
-  /// The parts that took part, in the order in which they were asked for.
+  /// The parts that took part, in the order in which they were requested.
   private(set) var parts: [String] = []
   private(set) var checks: [(name: String, holds: () throws -> Bool)] = []
   private(set) var constantChecks: [(name: String, holds: () throws -> Bool)] = []
@@ -64,7 +64,7 @@ public final class SimulatedWorld: @unchecked Sendable {
 
   private let record: PartRecord
 
-  /// The parts that were asked for and took part.
+  /// The parts that were requested and took part.
   var includedParts: [String] { record.included }
 
   // MARK: - Chance

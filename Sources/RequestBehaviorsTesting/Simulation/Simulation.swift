@@ -152,6 +152,6 @@ public struct Simulation: Sendable {
 }
 
 extension NetworkError.Code {
-  /// The Swift runtime has nothing by which a ``Simulation`` could order its jobs.
+  /// The Swift runtime does not allow a ``Simulation`` to order its jobs.
   public static let simulationUnavailable = Self(rawValue: "simulationUnavailable")
 }

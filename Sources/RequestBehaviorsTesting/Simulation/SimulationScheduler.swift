@@ -160,7 +160,7 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
     }
     var info = makeChild()
     info.jobs = 1
-    // The jobs of all actors of the process have the number 0, so it says nothing of whose they are.
+    // The jobs of all actors of the process have the number 0, so it does not identify the actor.
     guard id != 0 else { return info }
     tasks[id] = info
     SimulationScheduler.owners.withLock { $0[id] = self }
@@ -198,7 +198,7 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
     triggers[label, default: []].append((jobs, action))
   }
 
-  /// Lets other jobs run before the caller goes on.
+  /// Lets other jobs run before the caller continues.
   ///
   /// `Task.yield` does so too, but in an actor it leaves the simulation's thread.
   func letOthersRun() async {

@@ -2,7 +2,7 @@ import Foundation
 import RequestBehaviors
 
 extension TransportConformance {
-  /// The case without which the others about connections tell nothing.
+  /// The case on which the others about connections depend.
   static let arrivals: [Case] = [
     Case("a request reaches the server that it names") { bench in
       let request = try bench.request()

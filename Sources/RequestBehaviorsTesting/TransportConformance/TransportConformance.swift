@@ -47,9 +47,9 @@ public enum TransportConformance {
     case refusals
     /// All other cases: a request goes to a server, and its response comes back.
     case connections
-    /// Those of them in which the body of a response is a stream.
+    /// The cases about connections in which the body of a response is a stream.
     case streams
-    /// Those of them in which a send ends by the clock that the transport was made with.
+    /// The cases about connections in which a send ends by the clock of the transport.
     case timeouts
   }
 

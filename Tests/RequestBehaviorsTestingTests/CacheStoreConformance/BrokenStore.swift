@@ -82,7 +82,7 @@ final class BrokenStore: CacheStore {
       let own = lock.withLock { saved.filter { $0.key == key && $0.response.variant.matches(request) } }
       return (flaw == .findsTheFirst ? own.first : own.last)?.response
     case .forgetsUses:
-      // As if nothing were used: what is found is saved once more where it was.
+      // As if no response were used: the one found is saved again in its place.
       let before = await base.entries(limit: .max).reversed().map(\.key)
       let found = await base.response(for: key, matching: request)
       for other in before { _ = await base.response(for: other, matching: request) }

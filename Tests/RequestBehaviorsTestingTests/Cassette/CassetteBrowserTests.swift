@@ -36,7 +36,8 @@ import Testing
     var note: String?
   }
 
-  @Test(arguments: Browser.allCases) func `what the page got, a client gets`(browser: Browser) async throws {
+  @Test(arguments: Browser.allCases) func `a client gets the responses that the page got`(browser: Browser) async throws
+  {
     let client = try client(browser)
     let items: Items = try await client.send(.get("items", query: ["q": "café", "page": 1]))
     #expect(items.items.map(\.name) == ["café 0", "café 1", "café 2"])
@@ -70,7 +71,9 @@ import Testing
     #expect(page.headers["Content-Type"] == "text/html; level=1")
   }
 
-  @Test(arguments: Browser.allCases) func `what failed for the page fails for a client`(browser: Browser) async throws {
+  @Test(arguments: Browser.allCases) func `a request that failed for the page fails for a client`(browser: Browser)
+    async throws
+  {
     let client = try client(browser)
     let missing = await #expect(throws: NetworkError.self) { try await client.send(.get("missing")) }
     #expect(missing?.statusCode == 404)

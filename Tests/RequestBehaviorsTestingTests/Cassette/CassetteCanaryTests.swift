@@ -90,14 +90,14 @@ import Testing
   }
 
   @Test(arguments: Place.allCases, Encoding.allCases)
-  func `a secret is in no file and no error`(place: Place, encoding: Encoding) async throws {
+  func `files and errors do not contain the secret`(place: Place, encoding: Encoding) async throws {
     let recording = try bench.cassette(.recordAll, over: Self.server(place, encoding))
     let client = bench.client(recording, [.recording(recorder)])
     let failure = await #expect(throws: NetworkError.self) { try await client.send(Self.request(place, to: "x")) }
     let error = try #require(failure)
     if place == .late { error.request?.call.addSecret(Self.secret) }
     expectNoSecret(in: Data(error.description.utf8), "the error")
-    // Neither an archive nor a page has interim responses.
+    // Archives and pages do not contain interim responses.
     if place != .interim {
       let reproduction = try #require(error.reproduction())
       expectNoSecret(in: reproduction.har, "the archive of the failure")
@@ -117,7 +117,9 @@ import Testing
   }
 
   @Test(arguments: Place.allCases.filter(\.isSent))
-  func `the file plays with another secret, and an error without an entry shows neither`(place: Place) async throws {
+  func `the file plays with another secret, and an error without an entry shows neither secret`(place: Place)
+    async throws
+  {
     try await bench.record(over: Self.server(place, .plain)) { client in
       _ = try? await client.send(Self.request(place, to: "x"))
     }

@@ -47,7 +47,7 @@ import Testing
     try await item.run { [bench] _ in try bench.cassette(.replay, matching: .standard.ignoringOrigin()) }
   }
 
-  @Test func `every rule that is played is a rule`() {
+  @Test func `every rule in the list of played rules exists`() {
     #expect(CassetteConformanceTests.played.isSubset(of: TransportConformance.cases.map(\.name)))
   }
 }

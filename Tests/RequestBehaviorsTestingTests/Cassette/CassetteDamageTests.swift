@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: [CassetteMode.replay, .recordMissing, .recordAll])
-  func `a file with a merge conflict is refused in words, and stays as it is`(mode: CassetteMode) throws {
+  func `a file with a merge conflict is refused with a message, and is not changed`(mode: CassetteMode) throws {
     let conflict = Self.file().replacing("{\"startedDateTime\"", with: "<<<<<<< HEAD\n=======\n{\"startedDateTime\"")
     try bench.write(conflict)
     let error = #expect(throws: CassetteError.self) { try self.bench.cassette(mode) }
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: ["[[]]", "[7]", "[[1, 2, 3]]", "7"])
-  func `an entry is recorded anew whatever the table of its chunks holds`(table: String) async throws {
+  func `an entry is recorded again whatever the table of its chunks contains`(table: String) async throws {
     func record(_ text: String) async throws {
       let mock = MockTransport { NetworkResponse(request: $0, statusCode: 200, body: .data(Data(text.utf8))) }
       try await bench.record(over: mock) { client in _ = try await client.send(play) }
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: [1e300, .infinity, .nan, -1, 0])
-  func `any pace plays`(factor: Double) async throws {
+  func `any pace is accepted`(factor: Double) async throws {
     try bench.write(Self.file(extras: #"{"head": 1, "chunks": [[1, 2], [1e300, 3]]}"#))
     let client = bench.client(try bench.cassette(.replay, pace: .scaled(factor)), clock: .immediate)
     #expect(try await client.send(play) == "hello")
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: ["/etc/hostname", "../tape.har", "tape.bodies/../tape.har", "", "."])
-  func `a body is taken from no place but the cassette's folder`(path: String) async throws {
+  func `a body file outside the cassette's folder is not read`(path: String) async throws {
     let file = Self.file().replacing(#""text": "hello""#, with: #""_file": "\#(path)""#)
     try bench.write(file)
     let client = bench.client(try bench.cassette(.replay))
@@ -106,7 +106,7 @@ import Testing
     ("application/json", [0x5B, 0x22, 0xC3, 0x28, 0x22, 0x5D]), ("text/event-stream", [0x64, 0x61, 0x80, 0x0A]),
     ("image/png", [0x89, 0x50, 0x00]),
   ])
-  func `bytes that are no UTF-8 are played as they were, and matched`(type: String, bytes: [UInt8]) async throws {
+  func `bytes that are not UTF-8 are played unchanged, and matched`(type: String, bytes: [UInt8]) async throws {
     let body = Data(bytes)
     let mock = MockTransport { request in
       NetworkResponse(

@@ -5,7 +5,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// Where the parts of a cassette meet badly: what nearly matches, and what ends at a bad moment.
+/// Edge cases of cassettes: near matches, and ends at a bad moment.
 @Suite(.limited) struct CassetteEdgeTests {
   private let bench = CassetteBench()
   private var echo: MockTransport {
@@ -18,7 +18,7 @@ import Testing
     let id: Int
   }
 
-  @Test func `identifiers that differ in their last digits are told apart`() async throws {
+  @Test func `identifiers that differ in their last digits are distinguished`() async throws {
     let numbers = (0..<8).map { 9_007_199_254_740_992 + $0 }
     try await bench.record(over: echo) { client in
       for number in numbers { try await client.send(.post("items", body: .json(Item(id: number)))) }
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `numbers in another spelling are the same`() async throws {
+  @Test func `equal numbers in different notations match`() async throws {
     try await bench.record(over: echo) { client in
       try await client.send(
         .post("x", body: .data(Data(#"{"n": 1.0, "m": 1e2}"#.utf8), contentType: "application/json")))
@@ -89,7 +89,7 @@ import Testing
     try await bench.client(try bench.cassette(.replay)).send(.get("validate", query: ["ticket": .some(value)]))
   }
 
-  @Test func `binary parts of forms are told apart`() async throws {
+  @Test func `binary parts of forms are distinguished`() async throws {
     @Sendable func upload(_ client: NetworkClient, _ byte: UInt8) async throws -> String {
       let parts: [MultipartPart] = [
         .field("note", "an image"),
@@ -158,7 +158,7 @@ import Testing
     enum CodingKeys: String, CodingKey { case sessionID = "session_id" }
   }
 
-  @Test func `credentials that are UUIDs match where the cassette gave them, and apart`() async throws {
+  @Test func `credentials that are UUIDs match the values of the cassette, and are distinguished`() async throws {
     let count = Locked(0)
     let ids = [UUID(), UUID()]
     let mock = MockTransport { request in
@@ -195,7 +195,7 @@ import Testing
     try playing.verify()
   }
 
-  @Test func `identifiers of a test that are zeros with a number are told apart, and sent to a live server`()
+  @Test func `UUIDs of zeros with a number are distinguished, and sent to a live server`()
     async throws
   {
     func get(_ client: NetworkClient, _ number: Int) async throws {
@@ -215,7 +215,7 @@ import Testing
     #expect(try bench.text().contains("00000000-0000-0000-0000-000000000007"))
   }
 
-  @Test func `the port of the other scheme counts`() async throws {
+  @Test func `the default port of the other scheme is not ignored`() async throws {
     try await bench.record(over: echo) { client in
       try await client.send(.get("http://api.example.com:443/x"))
       try await client.send(.get("https://api.example.com:443/y"))
@@ -239,7 +239,7 @@ import Testing
     try playing.verify()
   }
 
-  @Test func `a response whose head is waited for ends with the shutdown`() async throws {
+  @Test func `a shutdown ends the wait for a response's head`() async throws {
     let clock = ManualClock()
     let mock = MockTransport(baseURL: bench.baseURL)
     mock.on(.get, "slow").respond(200, text: "late").delayed(by: .seconds(20))
@@ -259,7 +259,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a body of a request that stops is ended by the shutdown and by the timeout`(endsByTimeout: Bool) async throws {
+  func `a shutdown and a timeout end a request whose body stalls`(endsByTimeout: Bool) async throws {
     try await bench.record(over: echo) { try await $0.send(.get("x")) }
     let playing = try bench.cassette(.replay)
     let error = try await errorOfStalledBody(
@@ -292,7 +292,7 @@ import Testing
     try playing.verify()
   }
 
-  @Test func `a lost connection that was reused is played as one, so that a retry decides as it did`() async throws {
+  @Test func `the loss of a reused connection is played as such, so that a retry decides as before`() async throws {
     let mock = MockTransport(baseURL: bench.baseURL)
     var lost = NetworkError(.connectionLost, "the server closed the connection")
     lost.progress = NetworkError.Progress(.sent, reusedConnection: true)
@@ -308,7 +308,7 @@ import Testing
     try playing.verify()
   }
 
-  @Test func `no file is left beside the cassette, nor in the temporary folder`() async throws {
+  @Test func `no file remains beside the cassette or in the temporary folder`() async throws {
     let temporary = FileManager.default.temporaryDirectory.path(percentEncoded: false)
     func locks() throws -> Int {
       try FileManager.default.contentsOfDirectory(atPath: temporary).count { $0.hasPrefix("cassette-") }

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What is in the file of a cassette after several saves, and what is not.
+/// The contents of a cassette's file after several saves.
 @Suite(.limited) struct CassetteFileTests {
   private let bench = CassetteBench()
 
@@ -12,7 +12,7 @@ import Testing
     MockTransport { NetworkResponse(request: $0, statusCode: 200, body: .data(Data(answer($0).utf8))) }
   }
 
-  @Test func `a second save keeps what the first one wrote`() async throws {
+  @Test func `a second save keeps the entries of the first`() async throws {
     let mock = mock { $0.url.lastPathComponent }
     let recording = try bench.cassette(.recordAll, over: mock)
     try await bench.client(recording).send(.get("a"))
@@ -43,7 +43,7 @@ import Testing
     for expected in ["1", "2"] { #expect(try await playing.send(Request<String>.get("poll")) == expected) }
   }
 
-  @Test func `what another test of this name has recorded in the process stays`() async throws {
+  @Test func `entries of another test with the same name in the process stay`() async throws {
     for path: RequestPath in ["a", "b"] {
       try await bench.record(over: mock { $0.url.lastPathComponent }) { try await $0.send(.get(path)) }
     }
@@ -51,7 +51,7 @@ import Testing
     #expect(playing.unused.count == 2)
   }
 
-  @Test func `what another process has appended meanwhile stays`() async throws {
+  @Test func `entries that another process has appended meanwhile stay`() async throws {
     let mock = mock { $0.url.lastPathComponent }
     let recording = try bench.cassette(.recordAll, over: mock)
     try await bench.client(recording).send(.get("a"))
@@ -65,7 +65,7 @@ import Testing
   }
 
   #if os(Linux) || os(macOS)
-    @Test func `processes that record one cassette at the same time lose nothing`() async throws {
+    @Test func `processes that record one cassette at the same time keep each other's entries`() async throws {
       let probe = try #require(ChildProcess.fixture("TransportProbe"))
       let folder = bench.folder.path(percentEncoded: false)
       let names = ["a", "b", "c", "d"]
@@ -99,7 +99,7 @@ import Testing
     }
   #endif
 
-  @Test func `an entry that no request asked for goes when all is recorded anew`() async throws {
+  @Test func `an entry that no request asked for is removed when everything is recorded again`() async throws {
     try bench.write(
       #"""
       {"log": {"version": "1.2", "entries": [
@@ -111,7 +111,7 @@ import Testing
     #expect(try bench.text().contains("v1/old") == false)
   }
 
-  @Test func `a response that is still being read is left for the next save, with its secrets`() async throws {
+  @Test func `a response that is still being read is saved by the next save, with its secrets`() async throws {
     let secret = "c4nary-told-late"
     let gate = TestGate()
     let mock = MockTransport { request in
@@ -160,7 +160,7 @@ import Testing
     #expect(!text.contains("half"))
   }
 
-  @Test func `reading on where the recording left a stream is an error that says so`() async throws {
+  @Test func `reading a stream beyond its recorded part is an error that says so`() async throws {
     let mock = MockTransport()
     mock.on(.get).stream("one", "two", "three")
     try await bench.record(over: mock) { client in
@@ -175,7 +175,7 @@ import Testing
     #expect(error?.message.contains("ends here, because its reader left the stream") == true)
   }
 
-  @Test func `a field that is to be ignored changes no byte of the file`() async throws {
+  @Test func `a field that is ignored does not change the file`() async throws {
     var texts: Set<String> = []
     for number in 0..<2 {
       let mock = MockTransport()

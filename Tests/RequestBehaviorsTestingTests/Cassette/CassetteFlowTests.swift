@@ -6,7 +6,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// Flows with credentials, recorded from a server that checks them, and played with the credentials of no one.
+/// Flows with credentials, recorded from a server that checks them, and played without real credentials.
 @Suite(.limited) struct CassetteFlowTests {
   private let bench = CassetteBench()
 
@@ -108,7 +108,7 @@ import Testing
     return seen
   }
 
-  @Test func `expiry, refresh, redirect, 304, nonce and OAuth 1.0a play with credentials of no one`() async throws {
+  @Test func `expiry, refresh, redirect, 304, nonce and OAuth 1.0a play without real credentials`() async throws {
     let server = Server()
     let loopback = try LoopbackServer { server.respond($0) }
     let recording = try bench.cassette(.recordAll, over: URLSessionTransport())

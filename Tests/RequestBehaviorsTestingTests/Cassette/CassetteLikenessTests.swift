@@ -22,7 +22,7 @@ import Testing
   @Test(arguments: [
     ("state", "open", "closed", "all"), ("code", "DE", "AT", "CH"), ("key", "ABC-1", "ABC-2", "ABC-3"),
   ])
-  func `items that are named like those of a sign-in tell requests apart`(
+  func `query items with the name of a sign-in item distinguish requests`(
     name: String, first: String, second: String, other: String
   ) async throws {
     let mock = MockTransport { request in

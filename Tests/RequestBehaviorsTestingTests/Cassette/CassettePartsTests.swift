@@ -15,7 +15,7 @@ import Testing
     return folder
   }
 
-  @Test func `a download that breaks off and goes on is played as it was`() async throws {
+  @Test func `a download that breaks off and resumes is played as recorded`() async throws {
     let file = try folder().appending(path: "export.txt")
     let large = large
     let mock = MockTransport { request in
@@ -64,7 +64,7 @@ import Testing
     #expect(error?.message.contains("body: \"another file\" now, ") == true)
   }
 
-  @Test func `of two sends of a hedged call the one that won is played`() async throws {
+  @Test func `of the two sends of a hedged call the successful one is played`() async throws {
     let count = Locked(0)
     let mock = MockTransport { request in
       let number = count.withLock { count in

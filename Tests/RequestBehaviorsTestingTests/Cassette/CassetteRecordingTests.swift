@@ -8,7 +8,7 @@ import Testing
 @Suite(.limited) struct CassetteRecordingTests {
   private let bench = CassetteBench()
 
-  @Test func `recording an unchanged server again changes no byte, also with concurrent calls`() async throws {
+  @Test func `recording an unchanged server again does not change the file, also with concurrent calls`() async throws {
     let server = try LoopbackServer { request in
       .json(#"{"path": "\#(request.path)", "token": "secret-\#(request.path)-long"}"#)
         .header("Date", "Mon, 23 Nov 2026 01:14:55 GMT").header("X-Request-Id", UUID().uuidString)
@@ -70,7 +70,7 @@ import Testing
     #expect(isNew)
   }
 
-  @Test func `in the mode for missing entries the others are played`() async throws {
+  @Test func `in the mode for missing entries the existing ones are played`() async throws {
     let asked = Counter()
     let server = try LoopbackServer { request in .text("\(request.path) \(asked.next())") }
     for names in [["a"], ["a", "b"], ["a", "b"]] {
@@ -103,7 +103,7 @@ import Testing
     _ = try? await sending.value
   }
 
-  /// Records `slow`, and then anew a send of `slow` that is cancelled and one of a path.
+  /// Records `slow`, and then again a send of `slow` that is cancelled and one of a path.
   private func recordAgain(sending path: String) async throws {
     let old = MockTransport()
     old.on(.get).respond(text: "old")
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func `a send that is recorded again replaces the entry, although one before it was cancelled`() async throws {
+  @Test func `a repeated send replaces its entry, although an earlier send was cancelled`() async throws {
     try await recordAgain(sending: "slow")
     let playing = try bench.cassette(.replay)
     #expect(try await bench.client(playing).send(Request<String>.get("slow")) == "new")
@@ -136,7 +136,7 @@ import Testing
     try playing.verify()
   }
 
-  @Test func `an entry stays whose only send was cancelled`() async throws {
+  @Test func `an entry whose only new send was cancelled stays`() async throws {
     try await recordAgain(sending: "other")
     let playing = try bench.cassette(.replay)
     #expect(try await bench.client(playing).send(Request<String>.get("slow")) == "old")
@@ -144,7 +144,7 @@ import Testing
     try playing.verify()
   }
 
-  @Test func `the test that records gets the true bytes, and the file plays with credentials of no one`() async throws {
+  @Test func `the recording test gets the original bytes, and the file plays without real credentials`() async throws {
     let secret = "c4nary-S3cret-longer"
     let respond: @Sendable (LoopbackRequest) -> LoopbackResponse = { request in
       request.path.hasSuffix("token")
@@ -184,7 +184,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `where CI is set nothing is recorded, and an unknown mode is refused`() {
+  @Test func `if CI is set no request is recorded, and an unknown mode is refused`() {
     for environment in [
       ["CI": "true", "REQUEST_BEHAVIORS_CASSETTES": "missing"], ["REQUEST_BEHAVIORS_CASSETTES": "always"],
     ] {
@@ -194,7 +194,7 @@ import Testing
     }
   }
 
-  @Test func `two transports that record one file are refused by name`() async throws {
+  @Test func `a second transport that records the same file is refused with the file's name`() async throws {
     let first = try bench.cassette(.recordAll)
     let error = #expect(throws: CassetteError.self) { try self.bench.cassette(.recordAll) }
     #expect(error?.description.contains("record tape.har at the same time") == true)
@@ -228,7 +228,7 @@ import Testing
   }
 
   @Test(arguments: [CassetteMode.live, .recordAll, .recordMissing])
-  func `a transport that connects has the credentials of the one below, and forgets them`(
+  func `a recording transport reports the credentials of the transport below, and forgets them`(
     mode: CassetteMode
   ) async throws {
     let live = CookieTransport()
@@ -240,7 +240,7 @@ import Testing
     #expect(!recording.addsCredentials(to: request))
   }
 
-  @Test func `a transport that plays has no credentials`() async throws {
+  @Test func `a playing transport does not add credentials`() async throws {
     try await bench.record(over: MockTransport { NetworkResponse(request: $0, statusCode: 200) }) { client in
       try await client.send(.get("x"))
     }

@@ -48,11 +48,11 @@ import Testing
     #expect(played.count == live.count)
     try playing.verify()
     print("an hour of traffic played in \(taken)")
-    // Nothing waits in real time; the bound leaves room for a busy machine.
+    // No wait uses real time; the bound leaves room for a busy machine.
     #expect(taken < .seconds(30))
   }
 
-  @Test func `a thousand tests at a time on two hundred cassettes do not mix them up`() async throws {
+  @Test func `a thousand concurrent tests on two hundred cassettes get the right entries`() async throws {
     let names = (0..<200).map { "tape-\($0)" }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for name in names {

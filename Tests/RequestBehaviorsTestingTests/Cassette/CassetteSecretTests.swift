@@ -4,11 +4,11 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What a cassette hides, and that the rest still plays.
+/// The secrets that a cassette hides, and the playing of the rest.
 @Suite(.limited) struct CassetteSecretTests {
   private let bench = CassetteBench()
 
-  @Test func `the attributes of a cookie are no secrets`() async throws {
+  @Test func `the attributes of a cookie do not count as secrets`() async throws {
     let mock = MockTransport()
     mock.on(.get).respond(
       200,
@@ -122,7 +122,7 @@ import Testing
     var nextPageToken: String?
   }
 
-  @Test func `pages whose cursors are named like a secret are played in their order`() async throws {
+  @Test func `pages whose cursors have the name of a secret are played in their order`() async throws {
     let tokens = ["c4nary-1", "c4nary-2", nil]
     let mock = MockTransport { request in
       let given = URLComponents(url: request.url, resolvingAgainstBaseURL: true)?.queryItems?.first?.value
@@ -209,7 +209,7 @@ import Testing
     try playing.verify()
   }
 
-  @Test func `no placeholder goes to a live server`() async throws {
+  @Test func `a placeholder is not sent to a live server`() async throws {
     let token = MockTransport()
     token.on(.post, "https://api.example.com/v1/token").respond(200, jsonText: #"{"access_token": "c4nary-token"}"#)
     try await bench.record(over: token) { _ = try await $0.send(Request<Token>.post("token")) }
@@ -245,7 +245,7 @@ import Testing
     try playing.verify()
   }
 
-  @Test func `a secret of an earlier request is hidden in later ones on both sides`() async throws {
+  @Test func `a secret of an earlier request is hidden in later requests and responses`() async throws {
     let mock = MockTransport { NetworkResponse(request: $0, statusCode: 200) }
     @Sendable func use(_ client: NetworkClient) async throws {
       try await client.send(.post("login", body: .form(["password": "d3mo-pass"])))
@@ -258,7 +258,7 @@ import Testing
     try playing.verify()
   }
 
-  @Test func `a compared field tells requests apart, also one that logs hide`() async throws {
+  @Test func `a compared field distinguishes requests, even if logs hide it`() async throws {
     let mock = MockTransport { request in
       NetworkResponse(
         request: request, statusCode: 200, body: .data(Data((request.headers["X-Tenant-Id"] ?? "").utf8)))

@@ -8,7 +8,7 @@ import Testing
 @Suite(.limited) struct CassetteTransportTests {
   private let bench = CassetteBench()
 
-  @Test func `what was recorded plays without the server, in order, and all of it is used`() async throws {
+  @Test func `a recording plays without the server, in order, and every entry is used`() async throws {
     let counter = Counter()
     let url = try await bench.tape({ request in .text("\(request.method) \(counter.next())") }).record { client in
       for _ in 0..<3 { _ = try await client.send(Request<String>.get("x")) }
@@ -24,7 +24,9 @@ import Testing
     #expect(playing.unused.isEmpty)
   }
 
-  @Test func `a request without an entry fails with the nearest one and the command that records it`() async throws {
+  @Test func `the error for a request without an entry names the nearest entry and the command that records it`()
+    async throws
+  {
     let url = try await bench.tape({ _ in .json("{}") }).record { client in
       try await client.send(.post("issues", body: .json(["title": "Crash on start"])))
     }
@@ -40,7 +42,7 @@ import Testing
     #expect(throws: CassetteError.self) { try playing.verify() }
   }
 
-  @Test func `replaying never connects`() async throws {
+  @Test func `replaying does not connect`() async throws {
     let url = try await bench.tape({ _ in .text("x") }).record { try await $0.send(.get("x")) }
     let live = MockTransport { _ in throw NetworkError(.cannotConnect, "connected") }
     let playing = try bench.cassette(.replay, over: live)
@@ -49,7 +51,7 @@ import Testing
     #expect(live.sent.isEmpty)
   }
 
-  @Test func `a field that repeats one of the request is filled from the live request`() async throws {
+  @Test func `a response field that repeats a request field is filled from the live request`() async throws {
     let url = try await bench.tape({ request in
       LoopbackResponse.text("x").header("X-API-Nonce", request.headers["X-API-Nonce"] ?? "")
     }).record { client in
@@ -78,7 +80,7 @@ import Testing
     #expect(try await playing.send(Request<String>.get("log")) == large)
   }
 
-  @Test func `rules of matching leave out what changes`() async throws {
+  @Test func `matching rules ignore changing values`() async throws {
     let url = try await bench.tape({ _ in .text("x") }).record { client in
       try await client.send(.post("x", body: .json(["sentAt": "1", "id": "2"]), query: ["cursor": "a", "page": "1"]))
     }
@@ -94,7 +96,9 @@ import Testing
     for _ in 0..<3 { try await bench.client(polling, at: other).send(request) }
   }
 
-  @Test func `the archive of a browser plays, and an entry without its body says so when it is used`() async throws {
+  @Test func `the archive of a browser plays, and the use of an entry without a body is an error that says so`()
+    async throws
+  {
     let har = #"""
       {"log": {"version": "1.2", "creator": {"name": "x", "version": "1"}, "entries": [
         {"startedDateTime": "2026-11-23T01:14:55.293Z", "time": 5,

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import Testing
 
 @Suite(.limited) struct ImplementedHooksTests {
-  @Test func `a behavior without hooks implements none`() async {
+  @Test func `a behavior without hooks has no implemented hooks`() async {
     struct Nothing: RequestBehavior {}
     #expect(await implementedHooks(of: Nothing()).isEmpty)
   }
@@ -39,7 +39,7 @@ import Testing
     #expect(await implementedHooks(of: NearMiss()) == [])
   }
 
-  @Test func `what other behaviors leave to their defaults does not count`() async {
+  @Test func `a call to another behavior's default hook does not count`() async {
     struct Wrapper: RequestBehavior {
       let inner = EmptyBehavior()
       func headers(for request: NetworkRequest) async throws -> HeaderFields { try await inner.headers(for: request) }
@@ -48,7 +48,7 @@ import Testing
     #expect(await implementedHooks(of: Wrapper()) == [.headers, .reset])
   }
 
-  @Test func `generic types and classes are told apart like others`() async {
+  @Test func `generic types and classes are inspected like other types`() async {
     struct Generic<Value: Sendable>: RequestBehavior {
       let value: Value
       func scope(for request: NetworkRequest) -> String? { "\(value)" }
@@ -68,7 +68,7 @@ import Testing
     #expect(await implementedHooks(of: Derived()) == [.beforeSend])
   }
 
-  @Test func `a hook that waits or fails ends all the same`() async {
+  @Test func `a hook that waits or throws is found too`() async {
     struct Waiting: RequestBehavior {
       func headers(for request: NetworkRequest) async throws -> HeaderFields {
         try await request.call.clock.sleep(for: .seconds(3_600))
@@ -82,7 +82,7 @@ import Testing
     #expect(await implementedHooks(of: Waiting()) == [.headers, .intercept])
   }
 
-  @Test func `shipped behaviors implement what they say`() async {
+  @Test func `the behaviors of the library implement the hooks that they declare`() async {
     #expect(await implementedHooks(of: EmptyBehavior()) == [])
     #expect(
       await implementedHooks(of: ClosureBehavior())

@@ -7,7 +7,7 @@
 
   private let curlPath = ["/usr/bin/curl"].first { FileManager.default.isExecutableFile(atPath: $0) }
 
-  /// What a client that others wrote makes of the server.
+  /// The server as seen by an independent client.
   @Suite(.limited, .enabled(if: curlPath != nil, "curl is not installed in /usr/bin"))
   struct LoopbackCurlTests {
     /// Runs curl and returns its output and exit status.

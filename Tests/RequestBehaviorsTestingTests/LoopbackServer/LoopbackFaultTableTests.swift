@@ -18,7 +18,7 @@ import Testing
     ),
     (.raw("HTTP/1.1 200\r\n\r\n"), "HTTP/1.1 200\r\n\r\n"),
   ])
-  func `the faults of the table are what they are said to be`(response: LoopbackResponse, wire: String) async throws {
+  func `each fault has the effect that the table documents`(response: LoopbackResponse, wire: String) async throws {
     let server = try LoopbackServer()
     server.enqueue(response)
     #expect(try await RawClient(port: server.port).exchange(get) == wire)

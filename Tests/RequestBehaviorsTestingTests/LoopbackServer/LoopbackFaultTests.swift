@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-/// What each fault is on the wire.
+/// Each fault on the wire.
 @Suite(.limited) struct LoopbackFaultTests {
   private let get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
   private let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"
@@ -15,7 +15,7 @@ import Testing
     return try await RawClient(port: server.port).exchange(get)
   }
 
-  @Test func `the connection is closed after so much of the response`() async throws {
+  @Test func `the connection is closed after the given part of the response`() async throws {
     #expect(try await answer(digits.fault(.close, at: .request)) == "")
     #expect(try await answer(digits.fault(.close, at: .head(after: 5))) == "HTTP/")
     #expect(
@@ -61,7 +61,7 @@ import Testing
     #expect(try await client.readToEnd() == "")
   }
 
-  @Test func `a connection is closed or reset as soon as it is accepted, and takes its response from the queue`()
+  @Test func `a connection is closed or reset when it is accepted, and uses up a response of the queue`()
     async throws
   {
     let server = try LoopbackServer()
@@ -77,7 +77,7 @@ import Testing
     #expect(server.requestCount == 1)
   }
 
-  @Test func `a fault at accept happens at the request on a connection that is open already`() async throws {
+  @Test func `a fault at accept happens at the next request of an open connection`() async throws {
     let server = try LoopbackServer()
     server.enqueue(digits, digits.fault(.close, at: .accept))
     let client = try RawClient(port: server.port)
@@ -103,7 +103,7 @@ import Testing
     #expect(server.requestCount == 1)
   }
 
-  @Test func `a handler's response can be broken off as well`() async throws {
+  @Test func `the response of a handler can be broken off too`() async throws {
     let server = try LoopbackServer { [digits] _ in digits.fault(.close, at: .body(after: 1)) }
     #expect(try await RawClient(port: server.port).exchange(get) == head + "0")
   }
@@ -120,7 +120,7 @@ import Testing
     #expect(clock.now - middle >= .milliseconds(15))
   }
 
-  @Test func `a connection that the server closed is gone even if the client keeps its end`() async throws {
+  @Test func `a connection that the server closed is not counted, even if the client keeps its end`() async throws {
     let server = try LoopbackServer()
     server.enqueue(digits.fault(.close, at: .end))
     let client = try RawClient(port: server.port)
@@ -129,7 +129,7 @@ import Testing
     #expect(try await client.readToEnd() == head + "0123456789")
   }
 
-  @Test func `a client that leaves in the middle of a body does no harm`() async throws {
+  @Test func `clients that leave in the middle of a body release their connections`() async throws {
     let server = try LoopbackServer { _ in .data(Data(repeating: 0x41, count: 65_536), repeated: 1_000) }
     for _ in 0..<5 {
       let client = try RawClient(port: server.port)

@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-/// What each kind of response is on the wire, byte by byte.
+/// Each kind of response on the wire, byte by byte.
 @Suite(.limited) struct LoopbackFramingTests {
   private static let get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -59,7 +59,7 @@ import Testing
     #expect(try await answer(.closeDelimited("abc")) == "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabc")
   }
 
-  @Test func `a raw response is sent as it is`() async throws {
+  @Test func `a raw response is sent unchanged`() async throws {
     #expect(try await answer(.raw("HTTP/1.1 200\r\n\r\n")) == "HTTP/1.1 200\r\n\r\n")
     #expect(
       try await answer(.raw("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", closes: false))
@@ -67,7 +67,7 @@ import Testing
     #expect(try await !answer(.garbage).contains("HTTP"))
   }
 
-  @Test func `HEAD is answered with the head that GET would get, and no body`() async throws {
+  @Test func `the response to HEAD has the head of a GET, and no body`() async throws {
     let request = "HEAD / HTTP/1.1\r\nHost: x\r\n\r\n"
     #expect(
       try await answer(LoopbackResponse(body: Data("hello".utf8)), to: request)

@@ -19,7 +19,7 @@ import Testing
     #expect(try await client.readToEnd() == "3\r\ntwo\r\n0\r\n\r\n")
   }
 
-  @Test func `an open gate lets through, and one that was opened and closed lets through those that waited`()
+  @Test func `a gate passes responses while it is open, and those that waited when it opened`()
     async throws
   {
     let gate = LoopbackGate()
@@ -36,7 +36,7 @@ import Testing
     #expect(try await client.readToEnd().hasPrefix("HTTP/1.1 204 "))
   }
 
-  @Test func `a client that goes away and a server that stops end the wait`() async throws {
+  @Test func `the end of a client or of the server ends the wait`() async throws {
     let gate = LoopbackGate()
     let server = try LoopbackServer { _ in LoopbackResponse.status(204).held(by: gate) }
     do {

@@ -3,7 +3,7 @@ import RequestBehaviors
 import RequestBehaviorsTesting
 import Testing
 
-/// What the server makes of requests, proper and improper (RFC 9112).
+/// The server's treatment of valid and invalid requests (RFC 9112).
 @Suite(.limited) struct LoopbackProtocolTests {
   private func server(bodyLimit: Int = 100, sendsContinue: Bool = true) throws -> LoopbackServer {
     try LoopbackServer(options: .init(bodyLimit: bodyLimit, sendsContinue: sendsContinue)) { request in
@@ -39,7 +39,7 @@ import Testing
         == head(2, "Connection: keep-alive\r\n") + "/:" + head(2, "Connection: close\r\n") + "/:")
   }
 
-  @Test func `a client that expects 100-continue is told to go on`() async throws {
+  @Test func `a client that expects 100-continue gets it`() async throws {
     let server = try server()
     let client = try RawClient(port: server.port)
     let request = "PUT / HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\nContent-Length: 2\r\nConnection: close\r\n\r\n"
@@ -93,7 +93,7 @@ import Testing
     ("GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1000000000000000\r\n", 400),
     ("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: +1\r\n\r\na", 400),
   ])
-  func `a malformed request is refused with its reason, the connection closed and nothing recorded`(
+  func `a malformed request is refused with a reason, the connection is closed, and no request is recorded`(
     request: String, status: Int
   ) async throws {
     let server = try server()

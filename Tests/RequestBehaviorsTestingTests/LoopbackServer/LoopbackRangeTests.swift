@@ -32,7 +32,7 @@ import Testing
   ]
 
   @Test(arguments: rows)
-  func `a part of a body is sent where a range and its condition ask for it`(row: Row) async throws {
+  func `a part of a body is sent if the request's range and condition allow it`(row: Row) async throws {
     let file = LoopbackResponse.text("0123456789").header("ETag", "\"a\"")
     let server = try LoopbackServer { file.part(for: $0) }
     let client = NetworkClient(baseURL: server.baseURL)

@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 
 @Suite(.limited) struct LoopbackServerTests {
-  @Test func `queued responses are served in order, then the response says that none is left`() async throws {
+  @Test func `queued responses are served in order, then an error response says that the queue is empty`() async throws
+  {
     let server = try LoopbackServer()
     server.enqueue(.text("one"), .status(503))
     let client = try RawClient(port: server.port)
@@ -21,7 +22,7 @@ import Testing
     #expect(server.queuedResponseCount == 0)
   }
 
-  @Test func `a handler answers what the queue does not`() async throws {
+  @Test func `the handler responds when the queue is empty`() async throws {
     let server = try LoopbackServer { request in .json("{\"path\":\"\(request.path)\"}", status: 201) }
     server.enqueue(.status(500))
     let client = try RawClient(port: server.port)
@@ -31,7 +32,7 @@ import Testing
     #expect(answer.hasSuffix("\r\n\r\n{\"path\":\"/2\"}"))
   }
 
-  @Test func `an asynchronous handler answers, and what it throws becomes a 500`() async throws {
+  @Test func `an asynchronous handler responds, and its error becomes a 500`() async throws {
     struct Broken: Error {}
     let server = try LoopbackServer { request in
       let isBroken = await Task { request.path == "/broken" }.value
@@ -71,7 +72,7 @@ import Testing
     #expect(second.connectionIndex == 0)
   }
 
-  @Test func `connections are counted, and those that clients close are waited for`() async throws {
+  @Test func `connections are counted, and a test can wait for clients to close them`() async throws {
     let server = try LoopbackServer { _ in .status(204) }
     do {
       let clients = try (0..<3).map { _ in try RawClient(port: server.port) }
@@ -86,7 +87,7 @@ import Testing
     #expect(server.connectionCount == 3)
   }
 
-  @Test func `requests are counted without being kept`() async throws {
+  @Test func `requests are counted even if they are not kept`() async throws {
     let server = try LoopbackServer(options: .init(recordsRequests: false)) { _ in .status(204) }
     let client = try RawClient(port: server.port)
     try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -127,7 +128,7 @@ import Testing
   }
 
   @Test(.enabled(if: isLinux, "elsewhere the port is free again"))
-  func `nobody else is given the port of a server that has stopped`() throws {
+  func `the port of a stopped server is reserved for the process`() throws {
     let server = try LoopbackServer()
     server.stop()
     #expect(throws: RawClient.Failure.self) { try RawClient(takingPort: server.port) }

@@ -26,12 +26,12 @@ final class RawClient: Sendable {
       var isOn: Int32 = 1
       setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout<Int32>.size))
     #endif
-    // Nothing in these tests takes so long: a test that would hang fails instead.
+    // No step of these tests takes so long: a test that would hang fails instead.
     var limit = timeval(tv_sec: ThreadSanitizer.isRunning ? 100 : 60, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   }
 
-  /// Takes a port that nobody has.
+  /// Takes a free port.
   init(takingPort port: UInt16) throws {
     descriptor = RawClient.makeSocket()
     let result = RawClient.withAddress(port) { [descriptor] in bind(descriptor, $0, $1) }
@@ -74,7 +74,7 @@ final class RawClient: Sendable {
     }
   }
 
-  /// Says that nothing more comes from this side.
+  /// Closes this side of the connection for writing.
   func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// Returns exactly so many bytes.

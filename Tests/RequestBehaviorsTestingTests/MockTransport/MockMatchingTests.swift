@@ -40,7 +40,7 @@ import Testing
     ("https://e.com/", "a?x=1", "https://e.com/a?x=2", false),
   ]
 
-  @Test(arguments: paths) func `a path matches`(
+  @Test(arguments: paths) func `a path pattern matches the paths that it describes`(
     _ path: (base: String, stub: String, url: String, matches: Bool)
   ) async throws {
     let mock = MockTransport(baseURL: URL(string: path.base))
@@ -50,14 +50,14 @@ import Testing
     #expect((response != nil) == path.matches)
   }
 
-  @Test func `any request matches a stub that asks for nothing`() async throws {
+  @Test func `a stub without conditions matches any request`() async throws {
     let mock = MockTransport()
     mock.on().respond()
     let url = try #require(URL(string: "http://other.example/a/b?c"))
     #expect(try await mock.send(NetworkRequest("REPORT", url: url)).statusCode == 200)
   }
 
-  @Test func `query, header and condition must all be met`() async throws {
+  @Test func `a request must meet a stub's query and header conditions`() async throws {
     let mock = MockTransport()
     mock.on(query: ["a": [1, 2], "b": "x y"], headers: ["accept": "text/plain"], where: { $0.attemptNumber == 0 })
       .respond()
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `no message shows a secret`() async throws {
+  @Test func `messages do not show a secret`() async throws {
     let mock = MockTransport()
     mock.on(headers: ["Authorization": "Bearer expected-secret"]).respond()
     var request = NetworkRequest(url: try #require(URL(string: "https://example.com/?access_token=s3cret-a")))

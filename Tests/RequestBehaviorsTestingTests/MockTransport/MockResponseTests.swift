@@ -16,7 +16,7 @@ import Testing
     return request
   }
 
-  @Test func `a stream comes in its chunks and fails where it is told to`() async throws {
+  @Test func `a stream has its chunks, and fails at the given place`() async throws {
     struct Broken: Error {}
     mock.on().stream([Data("a".utf8), Data("b".utf8)], headers: ["X": "1"])
       .stream([Data("c".utf8)], failingWith: Broken())
@@ -34,7 +34,7 @@ import Testing
     await #expect(throws: Broken.self) { try await iterator.next() }
   }
 
-  @Test func `a stream that is cancelled delivers nothing more`() async throws {
+  @Test func `a cancelled stream delivers no further chunk`() async throws {
     mock.on().stream([Data("a".utf8), Data("b".utf8)])
     guard case .stream(let stream) = try await mock.send(streamed).body else {
       Issue.record("no stream")
@@ -90,7 +90,7 @@ import Testing
     #expect(response.headers["Content-Type"] == "text/x-shout")
   }
 
-  @Test func `what was sent is read as text, form, query and JSON`() async throws {
+  @Test func `the body of a sent request can be read as text, form, query and JSON`() async throws {
     mock.on().respond()
     let form = RequestBody.data(Data("a=1+2&b=%26&a=3".utf8), contentType: "application/x-www-form-urlencoded")
     var request = request(.post, body: form)
@@ -119,7 +119,7 @@ import Testing
     #expect(try mock.sent.map { try $0.text } == ["bytes"])
   }
 
-  @Test func `a stub knows the requests that it answered`() async throws {
+  @Test func `a stub has the requests to which it responded`() async throws {
     let gets = mock.on(.get).respond()
     let posts = mock.on(.post).respond()
     _ = try await mock.send(request())
@@ -128,7 +128,7 @@ import Testing
     #expect(posts.sent.isEmpty)
   }
 
-  @Test func `requests at once are all recorded and answered, each response given as often as it says`() async throws {
+  @Test func `concurrent requests are all recorded, and each response is given as often as configured`() async throws {
     mock.on().respond(500).times(40).respond(200)
     let request = request()
     let statuses = try await withThrowingTaskGroup(of: Int.self) { group in

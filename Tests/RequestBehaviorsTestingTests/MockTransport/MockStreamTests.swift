@@ -19,7 +19,7 @@ import Testing
     return texts
   }
 
-  @Test func `a stream comes in its chunks, with trailers`() async throws {
+  @Test func `a stream has its chunks and trailers`() async throws {
     mock.on().stream("one", .chunk(Data("two".utf8)), .text("three"), status: 203, trailers: ["X-Sum": "11"])
     let response = try await client.stream(.get("x"))
     #expect(response.statusCode == 203)
@@ -40,7 +40,7 @@ import Testing
     #expect(try await response.completion.endedAt == .seconds(5))
   }
 
-  @Test func `a stream that waits longer than the request does ends with timedOut`() async throws {
+  @Test func `a stream whose wait exceeds the request's timeout ends with timedOut`() async throws {
     mock.on().stream("one", .wait(.seconds(5)), "two").times(3)
     let (idle, total) = (Duration.seconds(3), Duration.seconds(4))
     for request in [
@@ -62,7 +62,7 @@ import Testing
     #expect(try await reading.value == ["one", "two"])
   }
 
-  @Test func `an error that takes its time is not waited for, though times end at the head`() async throws {
+  @Test func `the timeout ends the slow body of an error, even if times end at the head`() async throws {
     mock.on().stream("one", .wait(.seconds(5)), "two", status: 500)
     var options = RequestOptions()
     options.delivery = .streamed
@@ -77,7 +77,7 @@ import Testing
     #expect(error?.code == .timedOut)
   }
 
-  @Test func `silence is measured from the last byte, however many waits it has`() async throws {
+  @Test func `the idle timeout counts from the last byte, however many waits follow`() async throws {
     mock.on().stream("one", .wait(.seconds(2)), "two", .wait(.seconds(2)), .wait(.seconds(2)), "three")
     let request = Request<NetworkResponse>.get("x").with(\.idleTimeout, .seconds(3))
     let seen = try await clock.run { [client, clock] in
@@ -104,7 +104,7 @@ import Testing
     #expect(error?.request != nil)
   }
 
-  @Test func `delivery is honoured both ways`() async throws {
+  @Test func `streamed and buffered delivery are both obeyed`() async throws {
     mock.on(.get, "stream").stream("one", .wait(.seconds(5)), "two", trailers: ["X": "1"])
     mock.on(.get, "data").respond(text: "whole")
     let buffered = Task { try await client.send(Request<NetworkResponse>.get("stream")) }
@@ -128,7 +128,7 @@ import Testing
     #expect(try await texts(try await client.stream(request)) == ["12", "345"])
   }
 
-  @Test func `a reader that waits is woken by cancelling its task, and by whoever cancels the stream`() async throws {
+  @Test func `a waiting reader is woken by the cancellation of its task or of the stream`() async throws {
     mock.on().stream(.wait(.seconds(5)), "one")
     for cancelsTask in [true, false] {
       let response = try await client.stream(.get("x"))
@@ -152,7 +152,7 @@ import Testing
     #expect(error?.code == .clientShutDown)
   }
 
-  @Test func `verify names streams that were neither read to their end nor cancelled`() async throws {
+  @Test func `verify names streams that were not read to their end or cancelled`() async throws {
     mock.on().stream("one", "two")
     let open = try await client.stream(.get("open"))
     _ = try await client.stream(.get("dropped"))

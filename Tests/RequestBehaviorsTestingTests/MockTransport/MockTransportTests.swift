@@ -26,7 +26,7 @@ struct NewRepo: Codable, Equatable, Sendable { var name: String }
     try mock.verify()
   }
 
-  @Test func `every status is a response of the mock, with its headers and body`() async throws {
+  @Test func `the mock can respond with every status, with headers and body`() async throws {
     mock.on(.get, "a").respond(404, jsonText: #"{"id": 1}"#, headers: ["X-A": "1"])
     mock.on(.get, "b").respond(302, headers: ["Location": "/c"])
     mock.on(.get, "c").respond(text: "hi")
@@ -42,7 +42,7 @@ struct NewRepo: Codable, Equatable, Sendable { var name: String }
     #expect(text == "hi")
   }
 
-  @Test func `answers are given in order and the last one again and again`() async throws {
+  @Test func `responses are given in order, and the last one is repeated`() async throws {
     mock.on(.get, "a").respond(503).times(2).respond(500).respond(200)
     var statuses: [Int] = []
     for _ in 0..<5 { statuses.append(try await status("a")) }
@@ -57,7 +57,7 @@ struct NewRepo: Codable, Equatable, Sendable { var name: String }
     try mock.verify()
   }
 
-  @Test func `an unmatched request fails with a message that tells of each stub why not`() async throws {
+  @Test func `an unmatched request fails with a message that gives each stub's reason`() async throws {
     mock.on(.post, "users").respond(201)
     mock.on(.get, "users/*", query: ["page": 2]).respond(200)
     mock.on(.get, "users/1", headers: ["Accept": "text/plain"]).respond(200)
@@ -85,7 +85,7 @@ struct NewRepo: Codable, Equatable, Sendable { var name: String }
     #expect(mock.sent.count == 1)
   }
 
-  @Test func `verify lists unused stubs, answers not given and unmatched requests`() async throws {
+  @Test func `verify lists unused stubs, unused responses and unmatched requests`() async throws {
     mock.on(.get, "never").respond(200)
     mock.on(.get, "half").respond(503).respond(200)
     mock.on(.get, "twice").respond(200).times(2)
@@ -114,7 +114,7 @@ struct NewRepo: Codable, Equatable, Sendable { var name: String }
     await #expect(throws: Broken.self) { try await mock.send(request("a")) }
   }
 
-  @Test func `a closure answers, with the body of a stream in memory`() async throws {
+  @Test func `a closure responds, and the body of its stream is in memory`() async throws {
     mock.on(.post, "echo").respond { request in
       NetworkResponse(request: request, statusCode: 200, body: .data(request.body?.data ?? Data()))
     }
@@ -134,7 +134,7 @@ struct NewRepo: Codable, Equatable, Sendable { var name: String }
 
   func status(_ path: String) async throws -> Int { try await mock.send(request(path)).statusCode }
 
-  @Test func `a closure answers what no stub does`() async throws {
+  @Test func `a closure responds to requests without a stub`() async throws {
     struct Refused: Error {}
     let mock = MockTransport { request in
       if request.method == .delete { throw Refused() }
@@ -155,7 +155,7 @@ struct NewRepo: Codable, Equatable, Sendable { var name: String }
   }
 
   @Test(arguments: [2, 6] as [Int64])
-  func `a stream of another length than was announced is not sent`(length: Int64) async throws {
+  func `a stream whose length differs from the announced one is not sent`(length: Int64) async throws {
     mock.on().respond(200)
     let body = RequestBody.stream(length: length) { ByteStream(chunks: [Data("four".utf8)]) }
     let error = await #expect(throws: NetworkError.self) {
@@ -165,7 +165,7 @@ struct NewRepo: Codable, Equatable, Sendable { var name: String }
     #expect(mock.sent.isEmpty)
   }
 
-  @Test func `a body that is no regular file is not sent`() async throws {
+  @Test func `a body that is not a regular file is not sent`() async throws {
     mock.on().respond(200)
     let remote = try #require(URL(string: "data:text/plain,hello"))
     let pipe = FileManager.default.temporaryDirectory.appending(path: "pipe-\(UUID().uuidString)")

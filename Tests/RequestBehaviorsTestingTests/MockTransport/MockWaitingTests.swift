@@ -14,7 +14,7 @@ import Testing
     return NetworkRequest(url: mock.baseURL, options: options, call: Call(clock: clock.requestClock, options: options))
   }
 
-  @Test func `a delayed answer comes when the call's clock says so`() async throws {
+  @Test func `a delayed response arrives at its time on the call's clock`() async throws {
     mock.on().respond(text: "late").delayed(by: .seconds(2))
     async let response = mock.send(request())
     await clock.waitForSleepers(1)
@@ -25,7 +25,7 @@ import Testing
 
   enum Timeout: CaseIterable { case idle, total }
 
-  @Test(arguments: Timeout.allCases) func `a delay that is not shorter than a timeout is a timeout`(
+  @Test(arguments: Timeout.allCases) func `a delay of at least the timeout is a timeout`(
     _ timeout: Timeout
   ) async throws {
     mock.on().delayed(by: .seconds(5)).respond().respond().delayed(by: .seconds(4))
@@ -46,7 +46,7 @@ import Testing
     #expect(try await inTime.statusCode == 200)
   }
 
-  @Test func `a cancelled task gets no response, before and while it waits`() async throws {
+  @Test func `a cancelled task gets no response, before and during the wait`() async throws {
     mock.on().respond().delayed(by: .seconds(1))
     let request = request()
     let waiting = Task { try await mock.send(request) }
@@ -82,7 +82,7 @@ import Testing
     sleeper.cancel()
   }
 
-  @Test func `a response that has come is not kept`() async throws {
+  @Test func `a response that was returned is not kept`() async throws {
     let contents = Contents()
     mock.on().respond { request in
       let own = contents.make()
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `a body of a request that stops is ended by the shutdown and by the timeout`() async throws {
+  @Test func `a shutdown and a timeout end a request whose body stalls`() async throws {
     for endsByTimeout in [true, false] {
       let error = try await errorOfStalledBody(over: mock, to: mock.baseURL, clock, endsByTimeout: endsByTimeout)
       #expect(error.code == (endsByTimeout ? .timedOut : .clientShutDown))
@@ -123,7 +123,7 @@ import Testing
     #expect(mock.sent.isEmpty)
   }
 
-  @Test func `shutdown ends what waits and refuses further sends`() async throws {
+  @Test func `a shutdown ends waiting requests and refuses new ones`() async throws {
     mock.on().respond().delayed(by: .seconds(1))
     let request = request()
     let waiting = Task { try await mock.send(request) }

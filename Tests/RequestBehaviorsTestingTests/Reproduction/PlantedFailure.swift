@@ -16,7 +16,7 @@ struct PlantedFailure: Sendable {
     (self.name, self.serve) = (name, serve)
   }
 
-  /// Sets the behaviors, which are made anew for each client.
+  /// Sets the behaviors, which are made again for each client.
   func with(_ behaviors: @escaping @Sendable () -> [any RequestBehavior]) -> PlantedFailure {
     var copy = self
     copy.behaviors = behaviors

@@ -61,7 +61,7 @@ import Testing
     return (([head] + parts).joined(separator: "\n\n") + "\n", cassettes)
   }
 
-  @Test func `the checked-in tests are those that the failures make`() async throws {
+  @Test func `the checked-in tests match those that the failures make`() async throws {
     let (text, cassettes) = try await madeFile()
     let folder = source.deletingLastPathComponent()
     if ProcessInfo.processInfo.environment["UPDATE_REPRODUCTIONS"] != nil {
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test(arguments: PlantedFailure.all.map(\.name)) func `no secret is in any of the files`(name: String) async throws {
+  @Test(arguments: PlantedFailure.all.map(\.name)) func `the files do not contain a secret`(name: String) async throws {
     let planted = try #require(PlantedFailure.all.first { $0.name == name })
     let reproduction = try #require(try await planted.reproduction())
     let files = [
@@ -106,7 +106,7 @@ import Testing
     #expect(handedOn.waterfall == reproduction.waterfall)
   }
 
-  @Test func `an archive of no failure has no reproduction`() throws {
+  @Test func `an archive without a failure has no reproduction`() throws {
     var recording = Recording(startedAt: PlantedFailure.date)
     recording.calls = [RecordedCall(number: 1, method: "GET", url: "https://api.example.com/v1/a", startedAt: .zero)]
     #expect(try Recording(har: recording.har()).reproduction() == nil)
@@ -164,7 +164,7 @@ import Testing
     #expect(NetworkError(.timedOut, "as planned").reproduction() == nil)
   }
 
-  @Test func `a name that is no name in Swift is not used`() async throws {
+  @Test func `an invalid Swift name is replaced or cleaned`() async throws {
     let mock = MockTransport()
     mock.on().respond(503)
     let client = NetworkClient(baseURL: mock.baseURL, transport: mock)

@@ -85,7 +85,7 @@ struct SimulationTests {
     #expect(orders.isSuperset(of: ["aabb", "abab", "abba", "baab", "baba", "bbaa"]))
   }
 
-  @Test func `silence is measured from the request, whatever it is made of`() async throws {
+  @Test func `the idle timeout counts from the request, whatever parts the latency has`() async throws {
     try await Simulation(seed: 3) { [baseURL] world in
       world.network.latency = .seconds(40)
       world.network.serve("shop.example") { _ in .status(200) }
@@ -95,7 +95,7 @@ struct SimulationTests {
     }.run()
   }
 
-  @Test func `time passes only where nothing else is to do`() async throws {
+  @Test func `time passes only when no task is ready`() async throws {
     let summary = try await Simulation(seed: 3) { world in
       world.action("waits a day", at: .after(.zero)) { try await world.clock.sleep(for: .seconds(86_400)) }
     }.run()
@@ -104,7 +104,7 @@ struct SimulationTests {
 
   @TaskLocal private static var tester = "the system"
 
-  @Test func `the world has the task-local values of the caller`() async throws {
+  @Test func `the closures of the world see the caller's task-local values`() async throws {
     let journal = Journal()
     try await Self.$tester.withValue("Ann") {
       try await Simulation(seed: 1) { world in
@@ -121,7 +121,7 @@ struct SimulationTests {
 
   // MARK: - What is wrong is named
 
-  @Test func `a call that never ends is named`() async throws {
+  @Test func `the failure for a call that never ends names the call`() async throws {
     let failure = try await failure { world in
       world.call("waits for ever") { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
     }
@@ -129,7 +129,7 @@ struct SimulationTests {
     #expect(failure.detail.contains("waits for ever"))
   }
 
-  @Test func `a call that goes round in circles is named`() async throws {
+  @Test func `the failure for a call in an endless loop names the call`() async throws {
     let failure = try await failure { world in
       world.call("goes round") { while true { await Task.yield() } }
     }
@@ -137,7 +137,7 @@ struct SimulationTests {
     #expect(failure.detail.contains("goes round"))
   }
 
-  @Test func `a call that sleeps in real time is named`() async throws {
+  @Test func `the failure for a call that sleeps in real time names the call`() async throws {
     let failure = try await failure { world in
       world.call("sleeps") {
         // In real time, for that is what is to be found. A sleep that is over before the task has gone to sleep resumes
@@ -174,7 +174,7 @@ struct SimulationTests {
     #expect(!ranBeside.value)
   }
 
-  @Test func `no request reaches a transport after the end of its session`() async throws {
+  @Test func `a request does not reach a transport after the end of its session`() async throws {
     var late: [UInt64] = []
     for seed in Simulation.seeds(1_000) {
       let session = EndingSession()
@@ -194,7 +194,7 @@ struct SimulationTests {
     #expect(late.isEmpty)
   }
 
-  @Test func `a hop to the main actor is named`() async throws {
+  @Test func `the failure for a hop to the main actor names the actor`() async throws {
     let failure = try await failure { world in
       world.call("shows a view") { await MainActor.run {} }
     }
@@ -217,7 +217,7 @@ struct SimulationTests {
     }.run()
   }
 
-  @Test func `a task that goes on after its run has failed does no harm`() async throws {
+  @Test func `a task that continues after its run has failed can end`() async throws {
     let stray = Resumption()
     let ending = TestGate()
     let failure = try await failure { [baseURL] world in
@@ -238,13 +238,13 @@ struct SimulationTests {
     await ending.waitForArrivals(ended + 1)
   }
 
-  @Test func `a check that fails says so with its seed`() async throws {
+  @Test func `a failed check reports its seed`() async throws {
     let failure = try await failure(seed: 4_711) { world in world.check("two is three") { 2 == 3 } }
     #expect(failure.kind == "two is three")
     #expect(failure.description.contains("SIMULATION_SEED=4711"))
   }
 
-  @Test func `a check after every job sees what is wrong only for a while`() async throws {
+  @Test func `a check after every job finds a temporary fault`() async throws {
     let failure = try await failure { world in
       let journal = Journal()
       world.action("is wrong for a while", at: .after(.zero)) {
@@ -257,7 +257,7 @@ struct SimulationTests {
     #expect(failure.kind == "nothing is wrong")
   }
 
-  @Test func `a body that is neither read nor cancelled is named`() async throws {
+  @Test func `a body that is neither read nor cancelled is reported`() async throws {
     let failure = try await failure { [baseURL] world in
       world.network.serve("shop.example") { _ in .stream(["a", "b"], every: .seconds(1)) }
       let client = world.client(baseURL: baseURL)
@@ -268,7 +268,7 @@ struct SimulationTests {
     #expect(failure.kind == "a body is left open")
   }
 
-  @Test func `a call that is kept is named`() async throws {
+  @Test func `a call that is not released is reported`() async throws {
     let failure = try await failure { [baseURL] world in
       world.network.serve("shop.example") { _ in .status(200) }
       let client = world.client(baseURL: baseURL)
@@ -318,13 +318,13 @@ struct SimulationTests {
   }
 }
 
-/// What a world's tasks write; all on the simulation's thread.
+/// The text that a world's tasks write, all on the simulation's thread.
 private final class Journal: @unchecked Sendable {
   var text = ""
   var response: NetworkResponse?
 }
 
-/// Goes on when a thread that is no part of the simulation says so.
+/// Continues when a thread outside the simulation resumes it.
 private struct Stray: RequestBehavior {
   let order = BehaviorOrder.inside(.deadline)
   let note: @Sendable () -> Void
@@ -398,7 +398,7 @@ private final class Resumption: @unchecked Sendable {
   func resume() { lock.withLock { continuation }?.resume() }
 }
 
-/// Does something when nothing holds it any more.
+/// Calls a closure when it is released.
 private final class AtDeinit: Sendable {
   private let work: @Sendable () -> Void
 

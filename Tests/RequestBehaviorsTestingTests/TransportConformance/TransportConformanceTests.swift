@@ -132,7 +132,7 @@ import Testing
     #expect(report.failures.count == 1)
   }
 
-  @Test func `an exclusion without a case is named even if the run ends`() async {
+  @Test func `an exclusion of an unknown case is reported even if the run ends early`() async {
     let report = await TransportConformance.run(excluding: ["no such case": "never"]) { _ in
       DeafTransport(isStrict: true)
     }
