@@ -51,7 +51,7 @@ import Testing
     return try NetworkClient(transport, behaviors).pipeline(for: request).warnings
   }
 
-  @Test func `a credential that another one of the same field replaces is warned of`() throws {
+  @Test func `a list warns of a credential that another one of the same field replaces`() throws {
     #expect(
       try warnings([token("anna"), token("ben")]) == [
         #"TokenAuthBehavior "anna" and TokenAuthBehavior "ben" both set X-Token, and the latter wins; choose with "#
@@ -59,16 +59,16 @@ import Testing
       ])
   }
 
-  @Test func `credentials of one field are not warned of if the request chooses one`() throws {
+  @Test func `a list does not warn of credentials of one field if the request chooses one`() throws {
     #expect(try warnings([token("anna"), token("ben")], .only("anna")).isEmpty)
   }
 
-  @Test func `credentials of one field for different origins are not warned of`() throws {
+  @Test func `a list does not warn of credentials of one field for different origins`() throws {
     let origin = try #require(other.flatMap { Origin($0) })
     #expect(try warnings([token("anna"), token("ben", origins: .only([origin]))]).isEmpty)
   }
 
-  @Test func `a password and a signature in the same field are warned of`() throws {
+  @Test func `a list warns of a password and a signature in the same field`() throws {
     #expect(try warnings([.basicAuth(user: "u", password: "p"), oauth()]).count == 1)
   }
 
@@ -90,7 +90,7 @@ import Testing
 
   // MARK: The option
 
-  @Test func `no credentials of any behavior go with a request that wants none`() async throws {
+  @Test func `a request without authentication gets no credentials of any behavior`() async throws {
     let oauth: any RequestBehavior = oauth()
     for last in [oauth, .basicAuth(user: "u", password: "p")] {
       #expect(try await sent(nil, everything + [last]) == fields)
@@ -102,13 +102,13 @@ import Testing
     ("app", "X-App-Token"), ("user", "X-User-Token"), ("X-API-Key", "X-API-Key"), ("ticket", "X-Own"),
     ("partner", "Authorization"),
   ])
-  func `only the credentials of the name go with a request that asks for a name`(
+  func `a request that names its credentials gets only those`(
     name: String, field: String
   ) async throws {
     #expect(try await sent(.only(name), everything + [oauth()]) == [field])
   }
 
-  @Test func `a password is asked for as basic, and a key by the name that it was given`() async throws {
+  @Test func `a request can ask for a password as basic, and for a key by its name`() async throws {
     let behaviors: [any RequestBehavior] = [
       .basicAuth(user: "u", password: "p"), .apiKey("X-API-Key", "k", credential: "app"), token("app"),
     ]
@@ -117,7 +117,7 @@ import Testing
     #expect(transport.sent.last?.headers.contains("X-Token") == true)
   }
 
-  @Test func `a name that no credentials have is an error that tells the names`() async throws {
+  @Test func `an unknown name of credentials is an error that lists the known names`() async throws {
     let error = await #expect(throws: NetworkError.self) { _ = try await sent(.only("nobody"), everything + [oauth()]) }
     #expect(error?.code == .invalidBehavior)
     for name in ["nobody", "app", "user", "X-API-Key", "ticket", "partner"] {
@@ -126,7 +126,7 @@ import Testing
     #expect(transport.sent.isEmpty)
   }
 
-  @Test func `a behavior whose credentials are not wanted is passed by with all its hooks`() async throws {
+  @Test func `a behavior whose credentials are not wanted runs none of its hooks`() async throws {
     try await NetworkClient(transport, [ticket]).send(.get("a").with(\.authentication, .none))
     #expect(ticket.journal.entries.isEmpty)
     let response: NetworkResponse = try await NetworkClient(transport, [ticket]).send(.get("a"))
@@ -143,7 +143,7 @@ import Testing
     #expect(error?.code == .oauth1MissingCredentials)
   }
 
-  @Test func `who includes what is public`() {
+  @Test func `a requirement includes the names that it allows`() {
     #expect(AuthenticationRequirement.required.includes("a"))
     #expect(AuthenticationRequirement.optional.includes(nil))
     #expect(!AuthenticationRequirement.none.includes("a"))
@@ -155,7 +155,7 @@ import Testing
     #expect(!AuthenticationRequirement.required.isOptional)
   }
 
-  @Test func `no description shows a key`() {
+  @Test func `descriptions do not show a key`() {
     let behavior = APIKeyBehavior("X-API-Key", "canary-7731")
     var dumped = ""
     dump(behavior, to: &dumped)
@@ -166,7 +166,7 @@ import Testing
 
   // MARK: Origins
 
-  /// Every kind of credentials, and the name by which it is asked for.
+  /// Every kind of credentials, and the name by which a request selects it.
   private var kinds: [(name: String, behavior: any RequestBehavior)] {
     [
       ("app", token("app")), ("partner", oauth()), ("basic", .basicAuth(user: "u", password: "p")),
@@ -174,7 +174,9 @@ import Testing
     ]
   }
 
-  @Test func `an explicit demand that cannot be met at an origin fails, naming the origin and the remedy`() async throws
+  @Test
+  func `a required credential that no behavior has for an origin is an error that names the origin and the remedy`()
+    async throws
   {
     let staging = ServerEnvironment(baseURL: try #require(URL(string: "https://staging.example.com")))
     for (name, behavior) in kinds {
@@ -194,7 +196,9 @@ import Testing
     #expect(transport.sent.isEmpty)
   }
 
-  @Test func `a demand of the configuration is explicit too, and none of a client without credentials`() async throws {
+  @Test func `a requirement of the configuration is explicit too, and a client without credentials has none`()
+    async throws
+  {
     let request = Request<Void>.get(url: try #require(other))
     let client = NetworkClient(transport, [token("app")]).with { $0.options.authentication = .required }
     let error = await #expect(throws: NetworkError.self) { try await client.send(request) }
@@ -204,14 +208,13 @@ import Testing
     #expect(transport.sent.count == 2)
   }
 
-  @Test func `a demand that no behavior can meet is warned of`() throws {
+  @Test func `a list warns of a requirement that no behavior can meet`() throws {
     let request = Request<Void>.get("a").with(\.authentication, .required)
     #expect(try NetworkClient(transport).pipeline(for: request).warnings.count == 1)
     #expect(try NetworkClient(transport, [token("app")]).pipeline(for: request).warnings == [])
   }
 
-  @Test func `one of several credentials is enough where any will do, and not where a name is asked for`() async throws
-  {
+  @Test func `one of several credentials meets a requirement, unless the request names another one`() async throws {
     let url = try #require(other)
     let there = OriginScope.only([try #require(Origin(url))])
     let client = NetworkClient(transport, [token("app"), token("partner", field: "X-Partner-Token", origins: there)])
@@ -225,8 +228,7 @@ import Testing
     #expect(error?.code == .credentialsWithheld)
   }
 
-  @Test func `a request that brings its own credentials has what it requires, unless it asks for a name`() async throws
-  {
+  @Test func `a request's own credentials meet its requirement, unless it names others`() async throws {
     let own = Request<Void>.get(url: try #require(other)).with(header: "Authorization", "Bearer own")
     let client = NetworkClient(transport, [token("app")])
     try await client.send(own.with(\.authentication, .required))
@@ -234,7 +236,9 @@ import Testing
     await #expect(throws: NetworkError.self) { try await client.send(own.with(\.authentication, .only("app"))) }
   }
 
-  @Test func `without an explicit demand the call records what was withheld, and a 401 says it`() async throws {
+  @Test func `without an explicit requirement the call records withheld credentials, and a 401 names them`()
+    async throws
+  {
     for (_, behavior) in kinds {
       let name = String(describing: type(of: behavior))
       let request = Request<Void>.get(url: try #require(other))
@@ -285,7 +289,7 @@ import Testing
 
   // MARK: Prerequisites
 
-  @Test func `what the configuration requires of its requests is not required of prerequisites`() async throws {
+  @Test func `the configuration's requirement does not apply to prerequisites`() async throws {
     for requirement in [AuthenticationRequirement.required, .only("app")] {
       let transport = ClosureTransport()
       let session = TokenSession(
@@ -302,7 +306,7 @@ import Testing
   }
 
   @Test(arguments: [BehaviorOrder.inside(.authentication), .outside(.authentication), .outside(.signing)])
-  func `a password next to its place wins over the request's own field as in its place`(
+  func `a password beside its standard place still replaces the request's own field`(
     order: BehaviorOrder
   ) async throws {
     let basic = BasicAuthBehavior(user: "u", password: "p").ordered(order)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RequestBehaviors
 
-/// What a session keeps of its calls and clients, and how it tells them of the end of an owner.
+/// The records that a session keeps of its calls and clients, and their notification of an owner's end.
 @Suite(.limited) struct SessionScopesTests {
   private let fixture = TokenFixture()
 
@@ -16,14 +16,14 @@ import Testing
     func scopeEnded(_ scope: String) async { try? await session.signOut() }
   }
 
-  @Test func `nothing is kept of calls that could not learn their owner from the store`() async throws {
+  @Test func `calls that could not read their owner from the store are not kept`() async throws {
     let session = fixture.session(.refreshToken(.test), UnreadableStore())
     let client = fixture.client(session)
     for _ in 0..<20 { await #expect(throws: NetworkError.self) { try await client.send(.get("a")) } }
     #expect(session.coordinator.scopes.waiterCount == 0)
   }
 
-  @Test func `a behavior that signs another session out when it is told of a sign-out does not wait for itself`()
+  @Test func `a behavior that signs another session out during a sign-out does not wait for itself`()
     async throws
   {
     fixture.answer(200)
@@ -35,7 +35,7 @@ import Testing
     withExtendedLifetime(clients) {}
   }
 
-  @Test func `a behavior that signs its own session out when it is told of a sign-out does not wait for itself`()
+  @Test func `a behavior that signs its own session out during a sign-out does not wait for itself`()
     async throws
   {
     fixture.answer(200)
@@ -47,14 +47,14 @@ import Testing
     withExtendedLifetime(client) {}
   }
 
-  /// Counts how often it is told of the end of an owner.
+  /// Counts the notifications of the end of an owner.
   private final class Counter: RequestBehavior {
     let count = Box(0)
 
     func scopeEnded(_ scope: String) async { count.update { $0 += 1 } }
   }
 
-  @Test func `a behavior that many variants share is told of a sign-out once`() async throws {
+  @Test func `a behavior that many variants share is notified of a sign-out once`() async throws {
     fixture.answer(200)
     let (alice, counter, other) = (try await fixture.alice(), Counter(), Counter())
     let client = fixture.client(alice, counter)
@@ -67,7 +67,7 @@ import Testing
     withExtendedLifetime((variants, variant)) {}
   }
 
-  @Test func `what a service has stored outlasts a token that is refused, and not a sign-out`() async throws {
+  @Test func `stored data of a service outlasts a refused token, but not a sign-out`() async throws {
     fixture.answer(401)
     let session = TokenSession(source: .closure(account: "robot") { _ in AccessToken("refused") })
     let counter = Counter()
@@ -91,7 +91,7 @@ import Testing
     func scopeEnded(_ scope: String) async { ended.update { $0 += 1 } }
   }
 
-  @Test func `of behaviors over one object each type is told of a sign-out once`() async throws {
+  @Test func `of several behaviors over one object each type is notified of a sign-out once`() async throws {
     fixture.answer(200)
     let (alice, counter, ends) = (try await fixture.alice(), Counter(), (first: Box(0), second: Box(0)))
     let client = fixture.client(
@@ -103,7 +103,7 @@ import Testing
     withExtendedLifetime(variant) {}
   }
 
-  @Test func `a variant costs the same, however many there are`() async {
+  @Test func `the cost of a variant does not grow with their number`() async {
     func time(of count: Int) -> Duration {
       let client = NetworkClient(ClosureTransport())
       let start = ThreadTime.now
@@ -135,7 +135,7 @@ import Testing
     #expect(leftovers.isEmpty)
   }
 
-  @Test func `forgetting data costs the same, however many owners there are`() async {
+  @Test func `the cost of forgetting data does not grow with the number of owners`() async {
     func time(of count: Int) -> Duration {
       let leftovers = ScopeLeftovers()
       for number in 0..<count { leftovers.add("file \(number)", of: "\(number)") {} }

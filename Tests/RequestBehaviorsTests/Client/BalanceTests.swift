@@ -4,7 +4,7 @@ import RequestBehaviorsCaching
 import TestSupport
 import Testing
 
-/// What "How a request travels" promises.
+/// The promises of "How a request travels".
 @Suite(.limited) struct BalanceTests {
   private static let names = ["a", "b", "c"]
   let journal = Journal()
@@ -48,13 +48,13 @@ import Testing
     expectBalance("\(name).\(hook)")
   }
 
-  @Test func `promise 2: when an afterSuccess throws, those further out get afterFailure`() async {
+  @Test func `promise 2: when an afterSuccess throws, behaviors further out get afterFailure`() async {
     let client = NetworkClient(ClosureTransport(), behaviors(failing: ("b", .afterSuccess)))
     await #expect(throws: Failure.self) { try await client.send(.get("x")) }
     #expect(journal.entries.filter { $0.contains(".after") } == ["c.afterSuccess", "b.afterSuccess", "a.afterFailure"])
   }
 
-  @Test func `promise 2: a short circuit gives those further out their verdict and touches nothing further in`()
+  @Test func `promise 2: a short circuit calls afterSuccess further out and no hook further in`()
     async throws
   {
     var list = behaviors()
@@ -95,7 +95,7 @@ import Testing
     #expect(journal.count(of: "c.afterSuccess") == 2)
   }
 
-  @Test func `promise 2: the hooks are balanced when a cache asks whether what it stored is still good`() async throws {
+  @Test func `promise 2: the hooks are balanced when a cache validates a stored response`() async throws {
     let transport = ClosureTransport { request in
       let isConfirmed = request.headers["If-None-Match"] == "\"1\""
       return NetworkResponse(request: request, statusCode: isConfirmed ? 304 : 200, headers: ["ETag": "\"1\""])

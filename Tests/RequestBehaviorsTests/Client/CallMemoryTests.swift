@@ -23,7 +23,7 @@ import Testing
     #expect(call[Flag.self])
   }
 
-  @Test func `what one call remembers no other does`() {
+  @Test func `one call does not see the values of another`() {
     let call = Call()
     call[Count.self] = 7
     #expect(Call()[Count.self] == 0)
@@ -36,8 +36,7 @@ import Testing
     static let endsWithSend = true
   }
 
-  @Test func `what is not remembered longer than the send is released with it, though the response stays`() async throws
-  {
+  @Test func `a value that is kept only for the send is released with it, though the response stays`() async throws {
     let weakly = Box<@Sendable () -> Held?>({ nil })
     let behavior = ClosureBehavior("holding", order: .caching) { request, next in
       let held = Held()

@@ -6,7 +6,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What keeps a response asks whose it is at the moment at which it keeps it.
+/// A behavior that keeps a response checks its owner at that moment.
 @Suite(.limited) struct CallOwnerTests {
   private let fixture = TokenFixture()
 
@@ -73,7 +73,7 @@ import Testing
     #expect(keeper.kept.value == ["a"])
   }
 
-  @Test func `what was kept before a sign-out says nothing of the calls after it`() async throws {
+  @Test func `after a sign-out the response of the next user is kept`() async throws {
     fixture.answer(200)
     let session = try await fixture.alice()
     let keeper = Keeper()
@@ -85,7 +85,7 @@ import Testing
     #expect(keeper.kept.value == ["a", "b"])
   }
 
-  @Test func `a call that began before anybody signed in is the user's whose token it was sent with`() async throws {
+  @Test func `a call that began before a sign-in belongs to the user whose token it was sent with`() async throws {
     fixture.answer(200)
     let session = fixture.session(.closure { _ in AccessToken("app", lifetime: .seconds(60)) })
     let keeper = Keeper()
@@ -100,7 +100,7 @@ import Testing
     #expect(keeper.kept.value == ["a"])
   }
 
-  @Test func `a response that is signed by OAuth 1 is not kept after the sign-out`() async throws {
+  @Test func `a response to a call signed by OAuth 1 is not kept after the sign-out`() async throws {
     let session = OAuth1Session(
       consumer: OAuth1Consumer(key: "ck", secret: "cs"),
       credentials: OAuth1Credentials(token: "tk", secret: "ts"))
@@ -112,7 +112,7 @@ import Testing
     #expect(keeper.kept.value == [])
   }
 
-  @Test func `a session of the user's own ends the calls of its scope, and those only`() async throws {
+  @Test func `a custom session ends the calls of its own scope only`() async throws {
     let session = OwnSession()
     let keeper = Keeper()
     let client = NetworkClient(
@@ -125,7 +125,7 @@ import Testing
     #expect(keeper.kept.value == ["b"])
   }
 
-  @Test func `the end of another scope leaves a call its owner, also after thousands`() async throws {
+  @Test func `the end of another scope keeps a call's owner, even thousands of ends`() async throws {
     let session = OwnSession()
     let keeper = Keeper()
     let count = Box(0)
@@ -147,7 +147,7 @@ import Testing
     #expect(keeper.kept.value == ["a", "c"])
   }
 
-  @Test func `those who share a request get nothing of it after the sign-out`() async throws {
+  @Test func `calls that share a request get no response of it after the sign-out`() async throws {
     fixture.answer(200)
     let session = try await fixture.alice()
     let (gate, events) = (TestGate(), RecordedEvents())
@@ -179,7 +179,7 @@ import Testing
     #expect(kept.value == 1)
   }
 
-  @Test func `those whose requests were merged get nothing of the response after the sign-out`() async throws {
+  @Test func `calls whose requests were merged get no response after the sign-out`() async throws {
     fixture.answer(200)
     let session = try await fixture.alice()
     let batch = BatchBehavior(
@@ -206,7 +206,7 @@ import Testing
     #expect(refusals.value.count == 1)
   }
 
-  @Test func `the pages of one user do not go on for another`() async throws {
+  @Test func `the pages of one user do not continue for another`() async throws {
     fixture.server.state.update { state in
       state.answer = {
         NetworkResponse(

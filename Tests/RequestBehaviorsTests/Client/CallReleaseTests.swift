@@ -265,7 +265,7 @@ private final class Memory: Sendable {
   }
 }
 
-/// A transport that remembers nothing.
+/// A transport that does not keep requests.
 private struct ForgetfulTransport: Transport {
   let answer: @Sendable (NetworkRequest) async throws -> NetworkResponse
 

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What "How a request travels" promises.
+/// The promises of "How a request travels".
 @Suite(.limited) struct CancellationTests {
   let journal = Journal()
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(.limited) struct ClientPrerequisitesTests {
-  @Test func `prerequisites carry no credentials, but the fields of all requests`() async throws {
+  @Test func `prerequisites have no credentials, but the fields of all requests`() async throws {
     let mock = MockTransport()
     mock.on(.get, "keys").respond(200)
     let session = TokenSession(source: .closure { _ in AccessToken("secret") })
@@ -16,7 +16,7 @@ import Testing
     #expect(mock.sent[0].headers["Accept-Language"] != nil)
   }
 
-  @Test func `prerequisites of a required session need none`() async throws {
+  @Test func `prerequisites of a required session do not need credentials`() async throws {
     let mock = MockTransport()
     mock.on(.get, "keys").respond(200)
     let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn() })

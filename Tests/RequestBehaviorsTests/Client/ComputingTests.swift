@@ -38,7 +38,7 @@ import Testing
 
   // MARK: - Shared requests
 
-  @Test func `the only caller of a shared request cancels it while it computes`() async {
+  @Test func `the only caller of a shared request cancels it while its transport computes`() async {
     let transport = ClosureTransport()
     let result = await cancelled(NetworkClient(transport, [.coalescing(), computing(.inside(.coalescing))]))
     #expect(wasCancelled.value)
@@ -46,7 +46,7 @@ import Testing
     #expect(transport.sent.isEmpty)
   }
 
-  @Test func `a caller that is cancelled already sends no shared request`() async {
+  @Test func `a caller that is already cancelled sends no shared request`() async {
     let transport = ClosureTransport()
     let begun = Box(false)
     let inner = ClosureBehavior("inner", order: .inside(.coalescing), modify: { _ in begun.value = true })
@@ -60,7 +60,7 @@ import Testing
     #expect(!begun.value)
   }
 
-  @Test func `no request joins one that its only caller has left, even if it does not end`() async throws {
+  @Test func `a request does not join one that its only caller has left, even if it does not end`() async throws {
     let gate = TestGate()
     let coalescer = Coalescer()
     let transport = ClosureTransport { request in
@@ -78,7 +78,7 @@ import Testing
 
   // MARK: - Other tasks
 
-  @Test func `a caller cancels a hedged request while it computes`() async {
+  @Test func `a caller cancels a hedged request while its transport computes`() async {
     let hedging = HedgingBehavior.hedging(after: .seconds(60))
     let result = await cancelled(NetworkClient(ClosureTransport(), [hedging, computing(.inside(.hedging))]))
     #expect(wasCancelled.value)

@@ -6,7 +6,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// Whose response is kept or shared where a credential is added further in than the key is made.
+/// The owners of stored responses, if a credential is added further in than the key.
 @Suite(.limited) struct CredentialCoverageTests {
   /// A ticket in a field of its own, with or without a scope.
   private struct TicketBehavior: CredentialBehavior {
@@ -102,7 +102,7 @@ import Testing
       // The field of an environment that a behavior further in replaces.
       return ClosureBehavior("e", modify: { $0.headers["X-API-Key"] = user.value })
     case .insideScoped:
-      // A scope of another behavior says nothing of this one's secret.
+      // A scope of another behavior does not cover this one's secret.
       return BehaviorGroup([.basicAuth(user: "app", password: "p"), TicketBehavior(user: user)])
     }
   }
@@ -114,7 +114,7 @@ import Testing
   // MARK: Stored
 
   @Test(arguments: Way.allCases)
-  func `what was sent with a credential that no key covers is not stored`(way: Way) async throws {
+  func `a response to a credential that no key covers is not stored`(way: Way) async throws {
     let client = NetworkClient(transport, [caching, behavior(way)])
     let alice = try await client.send(get())
     user.value = "bob"
@@ -132,7 +132,7 @@ import Testing
     #expect(CacheRefusal.unknownOwner.description.contains("without a scope"))
   }
 
-  @Test func `a stored response goes when an unknown user's takes its place, and no 304 for that user confirms it`()
+  @Test func `an unknown user's response removes the stored one, and a 304 for that user does not validate it`()
     async throws
   {
     user.value = ""
@@ -154,7 +154,7 @@ import Testing
     #expect(store.count == 0)
   }
 
-  @Test func `a HEAD for an unknown user changes nothing that is stored`() async throws {
+  @Test func `a HEAD for an unknown user does not change a stored response`() async throws {
     let user = user
     let ticket = ClosureBehavior(
       "t", headers: { $0.method == .head ? ["Authorization": user.value] : [:] })
@@ -165,7 +165,7 @@ import Testing
     #expect(await store.entries(limit: 1).first?.response.receivedAt == before)
   }
 
-  @Test func `what a redirect led to is not stored where the hop before it had a credential that no key covers`()
+  @Test func `the target of a redirect is not stored if the hop before had a credential that no key covers`()
     async throws
   {
     let transport = ClosureTransport { request in
@@ -180,7 +180,7 @@ import Testing
     #expect(store.count == 0)
   }
 
-  @Test func `a transport that adds cookies is not cached for, and gets nothing that was stored without them`()
+  @Test func `responses of a transport that adds cookies are not stored, and it gets no response stored without them`()
     async throws
   {
     user.value = ""
@@ -230,7 +230,9 @@ import Testing
   }
 
   @Test(arguments: Covered.allCases)
-  func `a credential that scope or key covers is cached, each user's by itself`(way: Covered) async throws {
+  func `responses to a credential that a scope or key covers are stored separately for each user`(way: Covered)
+    async throws
+  {
     for name in ["alice", "bob"] {
       user.value = name
       let (behaviors, request) = covered(way)
@@ -243,7 +245,7 @@ import Testing
     #expect(store.count == 2)
   }
 
-  @Test func `a behavior outside of the cache may add what it likes: the key has it`() async throws {
+  @Test func `a behavior outside the cache may add any credential, because the key contains it`() async throws {
     let user = user
     let outside = ClosureBehavior("o", order: .request, headers: { _ in ["Authorization": user.value] })
     let client = NetworkClient(transport, [caching, outside])
@@ -254,7 +256,7 @@ import Testing
     #expect(transport.sent.count == 2)
   }
 
-  @Test func `a field that is no secret may be added further in`() async throws {
+  @Test func `a field without a secret may be added further in`() async throws {
     let client = NetworkClient(transport, [caching, ClosureBehavior(headers: { _ in ["X-Plain": "1"] })])
     for _ in 0..<2 { _ = try await client.send(get()) }
     #expect(transport.sent.count == 1)
@@ -278,7 +280,7 @@ import Testing
       ])
   }
 
-  @Test func `a list does not warn of a credential with a scope, nor of one that the key has`() throws {
+  @Test func `a list does not warn of a credential with a scope, nor of one that the key contains`() throws {
     let session = TokenSession(source: .closure { _ in AccessToken("t") })
     #expect(try warnings(caching, .coalescing(), .tokenAuth(session), .apiKey("X-API-Key", "k")).isEmpty)
     #expect(try warnings(caching, .coalescing(), .basicAuth(user: "u", password: "p")).isEmpty)
@@ -300,7 +302,7 @@ import Testing
     }
   }
 
-  @Test func `a list is described without reading who is signed in`() throws {
+  @Test func `describing a list does not read the signed-in user`() throws {
     let reads = Box(0)
     let pipeline = try NetworkClient(transport, [caching, .coalescing(), StoredSession(reads: reads)])
       .pipeline(for: Request<Void>.get("me"))
@@ -314,7 +316,7 @@ import Testing
     #expect(try warnings(caching, behavior(.signing)).count == 1)
   }
 
-  @Test func `what is known of a type's scope from requests is what the list says before them`() async throws {
+  @Test func `a request does not change the list's warnings about a credential without a scope`() async throws {
     struct Late: CredentialBehavior {
       let credential = "late"
       let order = BehaviorOrder.authentication
@@ -328,7 +330,7 @@ import Testing
 
   // MARK: The secret beside the scope
 
-  @Test func `a wrong password does not get what the right one got`() async throws {
+  @Test func `a wrong password does not get the response to the right one`() async throws {
     for password in ["right", "wrong"] {
       let client = NetworkClient(transport, [caching, .basicAuth(user: "u", password: password)])
       _ = try await client.send(get())
@@ -339,7 +341,7 @@ import Testing
     #expect(transport.sent.count == 2)
   }
 
-  @Test func `a wrong secret of an OAuth token does not get what the right one got`() async throws {
+  @Test func `a wrong secret of an OAuth token does not get the response to the right one`() async throws {
     for secret in ["right", "wrong", "right"] {
       let session = OAuth1Session(
         consumer: OAuth1Consumer(key: "k", secret: "c"), credentials: OAuth1Credentials(token: "t", secret: secret))
@@ -348,7 +350,7 @@ import Testing
     #expect(transport.sent.count == 2)
   }
 
-  @Test func `no key shows a password, and stores of other digest keys have other digests`() async throws {
+  @Test func `keys do not show a password, and stores with other digest keys have other digests`() async throws {
     let other = MemoryCacheStore()
     for store in [store, other] {
       let client = NetworkClient(transport, [.caching(store), .basicAuth(user: "u", password: "canary")])

@@ -3,7 +3,7 @@ import RequestBehaviors
 import TestSupport
 import Testing
 
-/// Fields whose name means a credential are bound to an origin even where nobody marked them.
+/// Fields with the name of a credential are bound to an origin even if they are not marked.
 @Suite(.limited) struct CredentialFieldTests {
   private static let names = [
     "Authorization", "Proxy-Authorization", "Cookie", "X-API-Key", "x-api-key", "apikey", "X-Auth-Token",
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: [BehaviorOrder.last, .inside(.last)])
-  func `what stands last sees exactly what is sent`(order: BehaviorOrder) async throws {
+  func `the last behavior sees exactly the sent request`(order: BehaviorOrder) async throws {
     let seen = Box<[HeaderFields]>([])
     let log = ClosureBehavior("log", order: order) { request, next in
       seen.update { $0.append(request.headers) }
@@ -68,7 +68,7 @@ import Testing
       #expect(!headers.contains("Authorization"))
       #expect(headers.contains("X-Tenant"))
     }
-    // What another one adds after it is bound all the same.
+    // A field that another behavior adds later is still bound.
     #expect(transport.sent[0].headers.map(\.name) == ["X-Tenant"])
     try await client.send(.get("a"))
     #expect(seen.value.last?["Authorization"] == "Bearer canary")
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: names, [BehaviorOrder.request, .authentication, .last])
-  func `an unmarked credential of a behavior follows no redirect, wherever the behavior stands`(
+  func `an unmarked credential of a behavior does not follow a redirect, wherever the behavior is listed`(
     name: String, order: BehaviorOrder
   ) async throws {
     let transport = redirecting()
@@ -95,14 +95,14 @@ import Testing
   }
 
   @Test(arguments: harmless)
-  func `a field of another name goes everywhere`(name: String) async throws {
+  func `a field of another name goes to every origin`(name: String) async throws {
     let transport = redirecting()
     try await NetworkClient(transport, [fixed(name)]).send(.get("a"))
     try await NetworkClient(transport).send(.get("a").with(header: name, "canary"))
     #expect(transport.sent.map { $0.headers[name] } == ["canary", "canary", "canary", "canary"])
   }
 
-  @Test func `a user who says where a credential may go is obeyed, for URLs and for redirects`() async throws {
+  @Test func `an explicit origin scope of a credential is obeyed, for URLs and for redirects`() async throws {
     let origins = [Origin("https://api.example.com"), Origin("https://other.example")]
     let both = OriginScope.only(Set(origins.compactMap(\.self)))
     for scope in [OriginScope.any, both] {
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `a credential that could not go to the origin that is left does not come back with a redirect`()
+  @Test func `a credential that was kept from one origin does not return after a redirect from it`()
     async throws
   {
     let transport = ClosureTransport { request in
@@ -139,7 +139,7 @@ import Testing
     #expect(transport.sent.map { $0.headers["Cookie"] } == ["canary", nil, nil])
   }
 
-  @Test func `what is withheld from several sends of a call is recorded once`() async throws {
+  @Test func `a credential that is withheld from several sends of a call is recorded once`() async throws {
     let client = NetworkClient(ClosureTransport(401), [SecondAttempt(), fixed("Cookie")])
     let request = Request<Void>.get(url: try url("https://other.example/a"))
     let error = await #expect(throws: NetworkError.self) { try await client.send(request) }
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test func `a 401 of an origin from which nothing was withheld does not speak of credentials`() async throws {
+  @Test func `a 401 of an origin from which no credential was withheld does not mention credentials`() async throws {
     let transport = ClosureTransport { request in
       guard request.url.host() == "other.example" else { return NetworkResponse(request: request, statusCode: 401) }
       return NetworkResponse(request: request, statusCode: 302, headers: ["Location": "https://api.example.com/b"])

@@ -5,13 +5,13 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// Whose response is shared in flight where a credential is added further in than the key is made.
+/// The owners of shared responses, if a credential is added further in than the key.
 @Suite(.limited) struct CredentialSharingTests {
   private let user = Box("alice")
   private let events = RecordedEvents()
   private let gate = TestGate()
 
-  /// A behavior that adds the user's ticket, without a scope unless it is told to give one.
+  /// A behavior that adds the user's ticket, without a scope unless configured to give one.
   private func ticket(scoped: Bool = false) -> ClosureBehavior {
     let user = user
     return ClosureBehavior(
@@ -37,7 +37,7 @@ import Testing
 
   // MARK: Coalescing
 
-  @Test func `a flight with a credential that no key covers is for its first caller, the others send for themselves`()
+  @Test func `a flight with an uncovered credential serves only its first caller, the others send their own`()
     async throws
   {
     let transport = server()
@@ -95,7 +95,7 @@ import Testing
     #expect(transport.sent.count == 1)
   }
 
-  @Test func `other passwords of a user do not share`() async throws {
+  @Test func `calls of one user with different passwords do not share`() async throws {
     let transport = server()
     let coalescer = Coalescer()
     let client = NetworkClient(transport, [.coalescing(coalescer), .basicAuth(user: "u", password: "right")])
@@ -108,7 +108,7 @@ import Testing
     _ = try await right.value
   }
 
-  @Test func `a transport that adds cookies shares nothing`() async throws {
+  @Test func `calls over a transport that adds cookies do not share`() async throws {
     let transport = CookieTransport(base: server())
     let client = NetworkClient(transport, [.coalescing(), events])
     let first = Task { try await client.send(Request<String>.get("me")) }
@@ -174,7 +174,9 @@ import Testing
   }
 
   @Test(arguments: [RequestMethod.get, .post])
-  func `a request for several never leaves with the credential of one, each is sent by itself`(method: RequestMethod)
+  func `a merged request is not sent with the credential of one caller, and each request is sent alone`(
+    method: RequestMethod
+  )
     async throws
   {
     gate.open()
@@ -184,7 +186,7 @@ import Testing
     #expect(transport.sent.map(\.url.lastPathComponent).sorted() == ["1", "2"])
   }
 
-  @Test func `a request for several is not repeated because its owner is unknown`() async throws {
+  @Test func `a merged request is not repeated because its owner is unknown`() async throws {
     gate.open()
     let transport = server()
     let client = NetworkClient(transport, [events, .retry(), batch(), ticket()])
@@ -210,7 +212,7 @@ import Testing
   }
 
   @Test(arguments: [303, 503])
-  func `a POST for several that was sent is not sent again one by one, whatever credential came with its response`(
+  func `a merged POST that was sent is not sent again one by one, whatever credential its response had`(
     status: Int
   ) async throws {
     let transport = SettingCookieTransport(base: ClosureTransport(status, headers: ["Location": "users"]))
@@ -225,7 +227,7 @@ import Testing
     #expect(transport.base.sent.count == 1)
   }
 
-  @Test func `a GET for several that cannot be sent again is sent one by one`() async throws {
+  @Test func `a merged GET that cannot be sent again is sent one by one`() async throws {
     let transport = SettingCookieTransport(base: ClosureTransport(statuses: [503, 200]))
     let client = NetworkClient(transport, ManualClock().requestClock, [events, again, batch()])
     let calls = (1...2).map { number in Task { try await client.send(.get("users/\(number)")) } }
@@ -233,7 +235,7 @@ import Testing
     #expect(transport.base.sent.dropFirst().map(\.url.lastPathComponent).sorted() == ["1", "2"])
   }
 
-  @Test func `a scope lets a request stand for several`() async throws {
+  @Test func `a scope allows a merged request`() async throws {
     gate.open()
     let transport = server()
     let client = NetworkClient(transport, [events, batch(), ticket(scoped: true)])

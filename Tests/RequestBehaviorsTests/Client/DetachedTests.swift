@@ -30,7 +30,7 @@ import Testing
     #expect(fresh.request.call.parent == response.request.call.id)
   }
 
-  @Test func `a detached call has the options and scopes of its parent, but neither its deadline nor its sends`()
+  @Test func `a detached call has its parent's options and scopes, but not its deadline or sends`()
     async throws
   {
     let behavior = ClosureBehavior("own", order: .coalescing) { request, next in
@@ -50,7 +50,7 @@ import Testing
     #expect(found == nil)
   }
 
-  @Test func `observers are told of a detached call's beginning and end`() async throws {
+  @Test func `observers are notified of a detached call's beginning and end`() async throws {
     let reports = ReportKeeper()
     let behavior = ClosureBehavior("own", order: .coalescing) { request, next in
       try await next.detached()(request).bound(to: request)
@@ -64,7 +64,9 @@ import Testing
     #expect(reports.all.compactMap { ($0.error as? NetworkError)?.statusCode } == [500, 500])
   }
 
-  @Test func `a detached call whose outcome is its callers' is not told as another call, its sends are`() async throws {
+  @Test func `a detached call for its callers' outcome is not reported as another call, but its sends are`()
+    async throws
+  {
     let (reports, attempts) = (ReportKeeper(), Box(0))
     let counting = AttemptCounter(count: attempts)
     let behavior = ClosureBehavior("own", order: .coalescing) { request, next in
@@ -109,7 +111,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a place that was cancelled sends nothing`(isAwaited: Bool) async throws {
+  func `a cancelled place sends no request`(isAwaited: Bool) async throws {
     let result = Box<Task<NetworkResponse, any Error>?>(nil)
     let behavior = ClosureBehavior("own", order: .caching) { request, next in
       let place = next.detached()
@@ -124,7 +126,7 @@ import Testing
     #expect(transport.sent.isEmpty)
   }
 
-  @Test func `cancelling a place ends what it has started`() async throws {
+  @Test func `cancelling a place ends its work`() async throws {
     let clock = ManualClock()
     let place = Box<DetachedNext?>(nil)
     let tasks = Box<[Task<NetworkResponse, any Error>]>([])
@@ -144,7 +146,7 @@ import Testing
     for task in tasks.value { await #expect(throws: CancellationError.self) { try await task.value } }
   }
 
-  @Test func `a one-shot body is not sent by a detached call, and belongs to its own call`() async throws {
+  @Test func `a one-shot body belongs to its own call, and a detached call does not send it`() async throws {
     let behavior = ClosureBehavior("own", order: .coalescing) { request, next in
       try await next.detached()(request).bound(to: request)
     }
@@ -217,7 +219,7 @@ import Testing
     #expect(unverified?.response?.isVerified == false)
   }
 
-  @Test func `a place in the list knows whether what is further in verifies`() async throws {
+  @Test func `a place in the list knows whether a behavior further in verifies`() async throws {
     let seen = Box<[Bool]>([])
     let outer = ClosureBehavior("outer", order: .caching) { request, next in
       seen.update { $0.append(next.verifies(request)) }
@@ -232,6 +234,6 @@ import Testing
 }
 
 extension RequestOptions {
-  /// Whether a 404 is acceptable to whoever has these options.
+  /// Whether a 404 is acceptable under these options.
   fileprivate var nilWhenNotFoundIsSet: Bool { Call(options: self).acceptableStatuses.contains(404) }
 }

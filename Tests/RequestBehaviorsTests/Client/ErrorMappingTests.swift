@@ -189,7 +189,7 @@ import Testing
     #expect(count.value == 1)
   }
 
-  @Test func `a mapper of one's own is asked, the innermost first`() async {
+  @Test func `custom mappers are called, the innermost first`() async {
     struct Text: Error { let text: String }
     struct Adding: ErrorMapper {
       let name: String

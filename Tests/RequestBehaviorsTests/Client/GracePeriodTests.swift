@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  /// Begins a call that a behavior holds up, and then a period of 20 seconds.
+  /// Begins a call that a behavior delays, and then a period of 20 seconds.
   ///
   /// - Parameters:
   ///   - client: The client.
@@ -72,7 +72,7 @@ import Testing
     #expect(clock.sleeperCount == 0)
   }
 
-  @Test func `what is left at the end of the period is ended`() async throws {
+  @Test func `calls under way at the end of the period are ended`() async throws {
     let client = client(patient)
     let (call, end) = await endDuringCall(of: client, sleepers: 1)
     clock.advance(by: .seconds(19))
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(arguments: [Duration.zero, .seconds(-1)])
-  func `no period is as a shutdown at once`(period: Duration) async throws {
+  func `a period of zero is a shutdown at once`(period: Duration) async throws {
     let client = client(patient)
     let call = Task { try await client.send(.get("x")) }
     await arrived.pass()
@@ -136,7 +136,7 @@ import Testing
     await end.value
   }
 
-  @Test func `a stream that is dropped has ended`() async throws {
+  @Test func `a released stream counts as ended`() async throws {
     let transport = ClosureTransport {
       NetworkResponse(request: $0, statusCode: 200, body: .stream(ByteStream(AsyncThrowingStream { _ in })))
     }
@@ -183,7 +183,7 @@ import Testing
     try await call.value
   }
 
-  @Test func `every kind of call that has ended is no longer waited for`() async throws {
+  @Test func `a finished call of every kind is no longer waited for`() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "grace-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }

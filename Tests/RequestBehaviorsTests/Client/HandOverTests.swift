@@ -5,7 +5,7 @@ import Testing
 // Between its last check and the transport a request cannot be held through the public API.
 @testable import RequestBehaviors
 
-/// Who ends a session waits for the requests that are being handed over, and for no others.
+/// The end of a session waits for requests during their hand-over, and for no others.
 @Suite(.limited) struct HandOverTests {
   private let handOvers = HandOvers()
   private let ended = Box(false)
@@ -17,14 +17,14 @@ import Testing
     }
   }
 
-  @Test func `nobody is waited for where nothing is handed over`() async {
+  @Test func `a sign-out without a hand-over under way does not wait`() async {
     await handOvers.wait()
     #expect(HandOver(to: []).map { _ in 0 } == nil)
     HandOver(to: [handOvers])?.end()
     await handOvers.wait()
   }
 
-  @Test func `the wait ends with the last of those that began before it`() async throws {
+  @Test func `the wait ends with the last hand-over that began before it`() async throws {
     let first = try #require(HandOver(to: [handOvers]))
     let second = try #require(HandOver(to: [handOvers, HandOvers()]))
     let wait = waiting()
@@ -96,7 +96,7 @@ import Testing
     #expect(ended.value)
   }
 
-  @Test func `a cancelled sign-out waits all the same`() async throws {
+  @Test func `a cancelled sign-out still waits`() async throws {
     let handOver = try #require(HandOver(to: [handOvers]))
     let wait = waiting()
     wait.cancel()

@@ -36,7 +36,7 @@ import Testing
     #expect(Set(keys).count == 1)
   }
 
-  @Test func `two calls have different keys, and a field of the user's own wins`() async throws {
+  @Test func `two calls have different keys, and the caller's own field takes precedence`() async throws {
     let transport = ClosureTransport()
     let client = NetworkClient(transport).with { $0.options.idempotencyKey = .generated }
     for _ in 0..<2 { try await client.send(.post("x")) }

@@ -65,7 +65,7 @@ import Testing
     #expect(behavior.count.value == 3)
   }
 
-  @Test func `a default that a type's own code calls does not end its own hook`() async {
+  @Test func `a default that a type's own hook calls does not disable that hook`() async {
     // The asynchronous call within `modify` finds the default, although the type implements the hook.
     struct CallsDefault: RequestBehavior {
       func headers(for request: NetworkRequest) -> HeaderFields { ["X-Set": "1"] }
@@ -87,7 +87,7 @@ import Testing
     #expect(await send(ThrowsOnce()).map { $0["X-Modified"] } == ["1", "1"])
   }
 
-  @Test func `what is learned of one type of a generic behavior is nothing that another has`() async {
+  @Test func `the hooks learned for one type of a generic behavior do not apply to another`() async {
     struct Wraps<Inner: RequestBehavior>: RequestBehavior {
       let inner: Inner
       func headers(for request: NetworkRequest) async throws -> HeaderFields {

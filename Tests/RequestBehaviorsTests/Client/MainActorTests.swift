@@ -4,7 +4,7 @@ import RequestBehaviors
 import TestSupport
 import Testing
 
-/// What "How a request travels" promises.
+/// The promises of "How a request travels".
 @Suite(.limited) struct MainActorTests {
   /// Decodes only after the main actor has done something else; on the main actor it would wait in vain.
   private struct SlowDecoder: BodyDecoder {

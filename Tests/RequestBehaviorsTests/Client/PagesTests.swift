@@ -43,7 +43,7 @@ import Testing
     #expect(transport.sent.allSatisfy { $0.headers["X-Own"] == "1" && $0.idleTimeout == .seconds(7) })
   }
 
-  @Test func `nothing is asked for ahead, and after a loop is left nothing more`() async throws {
+  @Test func `pages are not requested ahead, and not after the loop is left`() async throws {
     let transport = server(three)
     let pages = NetworkClient(transport).pages(request)
     #expect(transport.sent.isEmpty)
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: ["https://other.example/2", "http://api.example.com/v1/i?page=2", "//api.example.com:8443/v1/i"])
-  func `a page on another origin is not asked for`(link: String) async throws {
+  func `a page on another origin is not requested`(link: String) async throws {
     let transport = server(["i?page=1": "<\(link)>; rel=next"])
     var pages = NetworkClient(transport).pages(request).makeAsyncIterator()
     #expect(try await pages.next()?.value == [1])
@@ -109,7 +109,7 @@ import Testing
     #expect(try await pages.next() == nil)
   }
 
-  @Test func `a link that cannot be followed is none where another one can, or where it is of another relation`()
+  @Test func `a link that cannot be followed is ignored if another one can be, or if its relation is different`()
     async throws
   {
     let transport = server([
@@ -120,7 +120,7 @@ import Testing
     #expect(values == [[1], [2]])
   }
 
-  @Test func `a first page that was redirected is not asked for again where the last one links to it`() async throws {
+  @Test func `a redirected first page is not requested again when the last one links to it`() async throws {
     let transport = ClosureTransport { request in
       let url = request.url.absoluteString.replacingOccurrences(of: "https://api.example.com/v1/", with: "")
       if url == "latest" {
@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "mona"] as [String?])
-  func `pages do not go on for another user`(first: String?) async throws {
+  func `pages do not continue for another user`(first: String?) async throws {
     let transport = server(three)
     let user = Box(first)
     let client = NetworkClient(transport, [ClosureBehavior("user", scope: { _ in user.value })])
@@ -174,7 +174,7 @@ import Testing
     #expect(values == [[1], [2]])
   }
 
-  @Test func `an origin that is allowed gets no secrets of the request`() async throws {
+  @Test func `an allowed origin gets no secrets of the request`() async throws {
     let transport = server([
       "i?page=1": "<https://other.example/2>; rel=next",
       "https://other.example/2": "<https://api.example.com/v1/i?page=3>; rel=next",
@@ -228,7 +228,7 @@ import Testing
     #expect(error?.code == .linkNotFollowed)
   }
 
-  @Test func `a rule of one's own may send the cursor in the body to the same URL`() async throws {
+  @Test func `a custom rule may send the cursor in the body to the same URL`() async throws {
     let transport = ClosureTransport { request in
       let count = try #require(Int(String(decoding: request.body?.data ?? Data(), as: UTF8.self)))
       return NetworkResponse(request: request, statusCode: 200, body: .data(Data("[\(count)]".utf8)))
@@ -277,7 +277,7 @@ import Testing
     }
   }
 
-  @Test func `a rule of one's own may tell pages apart by a field`() async throws {
+  @Test func `a custom rule may distinguish pages by a field`() async throws {
     let transport = ClosureTransport { request in
       NetworkResponse(
         request: request, statusCode: 200, body: .data(Data("[\(request.headers["X-Page"] ?? "1")]".utf8)))

@@ -2,7 +2,7 @@ import RequestBehaviors
 import TestSupport
 import Testing
 
-/// What "How a request travels" promises.
+/// The promises of "How a request travels".
 @Suite(.limited) struct PipelineTests {
   private struct Named: UniqueBehavior {
     let name: String
@@ -17,7 +17,7 @@ import Testing
 
   private func at(_ order: BehaviorOrder, _ name: String) -> ClosureBehavior { ClosureBehavior(name, order: order) }
 
-  @Test func `the list is sorted by order, equals in the order of listing`() throws {
+  @Test func `the list is sorted by order, and equal orders by listing`() throws {
     let list = try names([
       at(.last, "last"), at(.middle, "b"), at(.first, "first"), at(.middle, "a"), at(.retry, "retry"),
     ])
@@ -64,7 +64,7 @@ import Testing
     #expect(entries.map(\.source) == [.configuration])
   }
 
-  @Test func `behaviors of one type with different names stand side by side`() throws {
+  @Test func `behaviors of one type with different names can be in one list`() throws {
     let list = [Named(name: "app", tag: "1"), Named(name: "user", tag: "2")]
     #expect(try names(list) == ["Named \"app\"", "Named \"user\"", "RedirectsBehavior"])
     let client = NetworkClient(ClosureTransport(), list)

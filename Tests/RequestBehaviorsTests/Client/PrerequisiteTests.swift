@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `a prerequisite client has what cannot wait for its caller, and nothing else`() async throws {
+  @Test func `a prerequisite client omits the behaviors that would wait for the caller`() async throws {
     let orders: [BehaviorOrder] = [
       .first, .observation, .deadline, .request, .coalescing, .persistence, .caching, .gate, .retry, .hedging,
       .middle, .circuitBreaker, .rateLimit, .signing, .verification, .last, .outside(.retry),
@@ -60,7 +60,7 @@ import Testing
     func callEnded(_ report: CallReport) { reports.update { $0.append(report.call.parent) } }
   }
 
-  @Test func `an observer that stands around the caller is told of the end of its prerequisite too`() async throws {
+  @Test func `an observer around the caller is notified of the end of its prerequisite too`() async throws {
     let prerequisite = Prerequisite()
     let observer = Observer()
     try await NetworkClient(ClosureTransport(), [observer, prerequisite]).send(.get("x"))
@@ -104,7 +104,7 @@ import Testing
     #expect(counting.resets.value == 1)
   }
 
-  @Test func `what is around a caller stays without its intercept for the prerequisites of its prerequisites`()
+  @Test func `behaviors around a caller do not intercept the prerequisites of its prerequisites`()
     async throws
   {
     let journal = Journal()

@@ -3,7 +3,7 @@ import RequestBehaviors
 import TestSupport
 import Testing
 
-/// What "How a request travels" promises.
+/// The promises of "How a request travels".
 @Suite(.limited) struct PromiseTests {
   private func broken(
     _ behavior: any RequestBehavior, _ request: Request<Void> = .get("x")

@@ -56,7 +56,7 @@ import Testing
     #expect(try await outcomes.next() == nil)
   }
 
-  @Test func `a slow loop holds the requests back, and the list is read as it is needed`() async throws {
+  @Test func `a slow loop delays the requests, and the list is read on demand`() async throws {
     let transport = echo()
     let taken = Box(0)
     let requests = (0..<1_000_000).lazy.map { number -> Request<Int> in
@@ -86,7 +86,7 @@ import Testing
     #expect(made == 30)
   }
 
-  @Test func `nothing is sent before the first outcome is asked for`() async throws {
+  @Test func `no request is sent before the first outcome is read`() async throws {
     let transport = echo()
     let responses = NetworkClient(transport).responses(to: numbers(0..<3), atMost: 2)
     var outcomes = responses.makeAsyncIterator()
@@ -133,7 +133,7 @@ import Testing
     #expect(transport.sent.count == 4)
   }
 
-  @Test func `the deadline for all cancels those under way and does not send the others`() async throws {
+  @Test func `the deadline for all cancels requests under way and does not send the others`() async throws {
     let clock = ManualClock()
     let begun = TestGate()
     let transport = ClosureTransport { request in
@@ -204,7 +204,7 @@ import Testing
     #expect(outcomes.count { (try? $0.result.get()) != nil } == 2)
   }
 
-  @Test func `an empty list has no outcome, and a limit below one is one`() async throws {
+  @Test func `an empty list has no outcome, and a limit below one counts as one`() async throws {
     let client = NetworkClient(echo())
     #expect(try await client.responses(to: [Request<Int>](), atMost: 4).all().isEmpty)
     #expect(try await client.responses(to: numbers(0..<3), atMost: 0).all().count == 3)

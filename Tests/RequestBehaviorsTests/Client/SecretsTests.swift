@@ -28,7 +28,7 @@ import Testing
     #expect(transport.sent.allSatisfy { !$0.headers.contains("Authorization") })
   }
 
-  @Test func `an environment on another origin gets no credentials, and its 401 says so`() async throws {
+  @Test func `an environment on another origin gets no credentials, and the error for its 401 says so`() async throws {
     let staging = ServerEnvironment(baseURL: try #require(URL(string: "https://staging.example.com")))
     let error = await #expect(throws: NetworkError.self) {
       try await NetworkClient(transport, [auth]).send(.get("x").with(\.environment, staging))
@@ -55,7 +55,7 @@ import Testing
     #expect(transport.sent[0].headers["X-Key"] == "canary")
   }
 
-  @Test func `no description of an error, a request or a response shows a secret`() async throws {
+  @Test func `descriptions of errors, requests and responses do not show a secret`() async throws {
     let transport = ClosureTransport(500, #"{"access_token":"canary"}"#, headers: ["Content-Type": "application/json"])
     let request = Request<Int>.get("x", query: ["api_key": "canary"]).with(
       header: "X-Key", "canary", sensitive: .baseURL)
@@ -73,7 +73,7 @@ import Testing
   }
 }
 
-/// What a call knows to be secret is in no description made of it, whoever quotes it.
+/// A description of a call does not contain a secret that the call knows, whatever part quotes it.
 @Suite(.limited) struct QuotedSecretsTests {
   /// An error of another library that repeats what it was given.
   private struct Talkative: Error, CustomStringConvertible { let description: String }
@@ -129,7 +129,7 @@ import Testing
     expectHidden("horse", in: error)
   }
 
-  @Test func `the tokens in the parameters of a scheme and in cookies are hidden alone`() async throws {
+  @Test func `only the tokens in the parameters of a scheme and in cookies are hidden`() async throws {
     let fields = [
       ("Authorization", #"OAuth realm="r", oauth_token="abc%2Fcanary", oauth_version="1.0""#),
       ("Cookie", "a=b; theme=abc/canary"), ("Cookie", "theme=x; sid=abc/canary"),
@@ -172,7 +172,7 @@ import Testing
     expectHidden("canary", in: error)
   }
 
-  @Test func `a secret that was kept from another origin is hidden all the same`() async throws {
+  @Test func `a secret that was withheld from another origin is still hidden`() async throws {
     let other = try #require(URL(string: "https://other.example/x"))
     let error = try await error(quoting: "abc-canary", [header("X-Key", "abc-canary")], .get(url: other))
     expectHidden("canary", in: error)
@@ -249,7 +249,7 @@ import Testing
     for text in texts.value { #expect(text.hasSuffix("the key REDACTED is bad"), "\(text)") }
   }
 
-  @Test func `the path of an attempt hides what was added to the call`() async throws {
+  @Test func `the path of an attempt hides a secret that was added to the call`() async throws {
     let bot = ClosureBehavior(
       "bot",
       modify: { request in
@@ -272,7 +272,7 @@ import Testing
       response.request.call.events.map(\.message) == ["redirect to https://api.example.com/v1/y?token=REDACTED"])
   }
 
-  @Test func `a secret is hidden in the excerpt and in the words of a decoder`() async throws {
+  @Test func `a secret is hidden in the excerpt and in the message of a decoder`() async throws {
     struct Strict: Decodable {
       init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode([String: String].self)["echo"] ?? ""
@@ -299,7 +299,7 @@ import Testing
     }
   }
 
-  @Test func `an encoder's words are redacted, and the value that it could not encode is not shown`() async throws {
+  @Test func `an encoder's message is redacted, and the value that it could not encode is not shown`() async throws {
     struct Login: Encodable {
       let word = "abc-canary"
       func encode(to encoder: any Encoder) throws {
@@ -327,7 +327,7 @@ import Testing
     for text in texts(error) { #expect(!text.contains("canary"), "\(text)") }
   }
 
-  @Test func `a printed command hides what the call knows to be secret`() {
+  @Test func `a printed command hides the secrets of the call`() {
     let call = Call()
     call.addSecret("abc-canary")
     let url = baseURL.appending(path: "bot/abc-canary")

@@ -38,7 +38,7 @@ import Testing
     #expect(first != nil)
   }
 
-  @Test func `method, URL, fields, body and client tell keys apart`() async throws {
+  @Test func `requests that differ in method, URL, fields, body or client have different keys`() async throws {
     let first = try await key(plain)
     var others = [
       Request<Void>.head("x", query: ["a": 1], headers: ["Accept": "text/plain"]),
@@ -53,14 +53,14 @@ import Testing
     #expect(try await key(plain, variant) != first)
   }
 
-  @Test func `fields that only name a request do not tell keys apart`() async throws {
+  @Test func `fields that only name a request do not change the key`() async throws {
     let first = try await key(plain)
     for name in ["traceparent", "tracestate", "X-Request-ID"] {
       #expect(try await key(plain.with(header: name, "7")) == first)
     }
   }
 
-  @Test func `credentials of a request tell keys apart, and no key shows them`() async throws {
+  @Test func `requests with different credentials have different keys, and keys do not show them`() async throws {
     let alice = try await key(plain.with(header: "Authorization", "Bearer alice-secret"))
     let bob = try await key(plain.with(header: "Authorization", "Bearer bob-secret"))
     let apiKey = try await key(plain.with(header: "X-Key", "k3y-secret", sensitive: .baseURL))
@@ -69,7 +69,7 @@ import Testing
     for key in [alice, bob, apiKey] { #expect(!String(reflecting: key).contains("secret")) }
   }
 
-  @Test func `options tell keys apart unless they do not affect the response`() async throws {
+  @Test func `options change the key unless they do not affect the response`() async throws {
     func with<Option: RequestOption>(_ option: Option.Type, _ value: Option.Value) async throws -> SharingKey? {
       var request = plain
       request.options[option] = value
@@ -102,7 +102,7 @@ import Testing
     #expect(Set(others).count == changed.count + 1)
   }
 
-  @Test func `a request with behaviors of its own further in, or without one of the client's, has none`() async throws {
+  @Test func `a request with its own behaviors further in, or without one of the client's, has no key`() async throws {
     let first = try await key(plain)
     #expect(try await key(plain.with(EmptyBehavior())) == nil)
     #expect(try await key(plain.without(NonceVerificationBehavior.self)) == nil)
@@ -110,12 +110,12 @@ import Testing
     #expect(try await key(plain.with(EmptyBehavior(order: .observation))) == first)
   }
 
-  @Test func `a body that is not in memory has none`() async throws {
+  @Test func `a request whose body is not in memory has no key`() async throws {
     let stream = RequestContent.body(.stream { ByteStream(chunks: []) })
     #expect(try await key(Request<Void>(.query, "x", body: stream)) == nil)
   }
 
-  @Test func `under a name only client, scopes and credentials count`() async throws {
+  @Test func `the key of a named request contains only client, scopes and credentials`() async throws {
     let named = Box<[SharingKey?]>([])
     let keeper = ClosureBehavior("keeper", order: .coalescing) { request, next in
       named.update { $0.append(next.sharingKey(for: request, named: "feed")) }

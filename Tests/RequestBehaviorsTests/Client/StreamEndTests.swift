@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: ["drop", "break", "failure"])
-  func `a body that is not read to its end is the error of the call, and no hook is called for it`(
+  func `a body that is not read to its end fails the call, and no hook is called for it`(
     ending: String
   ) async throws {
     let hooks = Box<[String]>([])
@@ -98,12 +98,12 @@ import Testing
     let error = await #expect(throws: NetworkError.self) { try await reading.value }
     #expect(error?.code == .deadlineExceeded)
     #expect(source.cancelCount == 1)
-    // The deadline ends the body on a task of its own, so that the reader can go on before the call is reported.
+    // The deadline ends the body on its own task, so that the reader can continue before the call is reported.
     await reported.waitForArrivals(1)
     #expect(reports.value.map(\.errorType) == ["timeout"])
   }
 
-  @Test func `a body that ends before its deadline leaves no wait behind`() async throws {
+  @Test func `a body that ends before its deadline leaves no timer`() async throws {
     let response = try await client(.deadline(.seconds(10))).stream(.get("x"))
     await clock.waitForSleepers(1)
     source.finish()
@@ -113,7 +113,7 @@ import Testing
 
   @Test func `a deadline whose times end at the head does not end the body`() async throws {
     let response = try await client(.deadline(.seconds(10))).stream(.get("x").with(\.timesEndAtHead, true))
-    // Whoever would end the body waits before this does, and goes on before it.
+    // A deadline that would end the body waits before this task does, and continues before it.
     let later = Task { [clock] in try await clock.requestClock.sleep(for: .seconds(11)) }
     await clock.waitForSleepers(1)
     clock.advance(by: .seconds(10))

@@ -8,7 +8,7 @@ import Testing
 @Suite(.limited) struct StreamTests {
   private let source = ChunkSource()
 
-  @Test func `stream returns when the head is there, and its bytes come as the server sends them`() async throws {
+  @Test func `stream returns when the head has arrived, and its bytes arrive as the server sends them`() async throws {
     let response = try await NetworkClient(source.transport(203, ["X": "1"])).stream(.get("export"))
     #expect(response.statusCode == 203)
     #expect(response.headers["X"] == "1")
@@ -25,7 +25,7 @@ import Testing
     #expect(completion.trailers?["X-Sum"] == "6")
   }
 
-  @Test func `bytes, completion and buffered work on every kind of body`() async throws {
+  @Test func `every kind of body can be read as bytes, has a completion, and can be buffered`() async throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "StreamTests-\(UUID().uuidString)")
     try Data("file".utf8).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test func `a transport without streams gives the bytes it has`() async throws {
+  @Test func `a transport without streams returns the bytes in memory`() async throws {
     let response = try await NetworkClient(ClosureTransport(200, "whole")).stream(.get("x"))
     #expect(try await response.bytes.texts() == ["whole"])
     #expect(try await response.completion.byteCount == 5)

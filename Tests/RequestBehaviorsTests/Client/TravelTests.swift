@@ -3,7 +3,7 @@ import RequestBehaviors
 import TestSupport
 import Testing
 
-/// What "How a request travels" promises.
+/// The promises of "How a request travels".
 @Suite(.limited) struct TravelTests {
   let journal = Journal()
 
@@ -71,7 +71,7 @@ import Testing
     #expect(try error?.response?.text == "gone")
   }
 
-  @Test func `promise 1: what is acceptable is the request's to say, and is read once`() async throws {
+  @Test func `promise 1: the request decides which statuses are acceptable, and decides once`() async throws {
     let widen = ClosureBehavior("widen", order: .first, modify: { $0.options.acceptableStatuses = .all })
     let client = NetworkClient(ClosureTransport(404), [widen, behavior("inner")])
     await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test(arguments: [BehaviorOrder.middle, .outside(.authentication), .authentication, .signing])
-  func `what modify sets wins over the request's own field, at any place`(order: BehaviorOrder) async throws {
+  func `a field set in modify replaces the request's own field, at any place`(order: BehaviorOrder) async throws {
     let transport = ClosureTransport()
     let sign = ClosureBehavior("sign", order: order, modify: { $0.headers["Authorization"] = "behavior" })
     try await NetworkClient(transport, [sign]).send(.get("x", headers: ["Authorization": "user"]))
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(arguments: [BehaviorOrder.inside(.authentication), .authentication, .outside(.authentication)])
-  func `a password wins over the request's own field, wherever it is listed`(order: BehaviorOrder) async throws {
+  func `a password replaces the request's own field, wherever it is listed`(order: BehaviorOrder) async throws {
     let transport = ClosureTransport()
     let password = BasicAuthBehavior(user: "u", password: "p").ordered(order)
     try await NetworkClient(transport, [password]).send(.get("x", headers: ["Authorization": "user"]))
@@ -141,7 +141,7 @@ import Testing
     #expect(reports.value[0].response?.statusCode == 200)
   }
 
-  @Test func `an observer is told of success with the time that decoding took`() async throws {
+  @Test func `an observer gets the success with the time that decoding took`() async throws {
     let reports = Box<[CallReport]>([])
     var configuration = RequestConfiguration(baseURL: baseURL)
     configuration.behaviors.append(.onCallEnd { report in reports.update { $0.append(report) } })
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test func `promise 4: what a type that reads the response itself throws is told as an error of decoding`()
+  @Test func `promise 4: an error of a type that reads the response itself is reported as an error of decoding`()
     async throws
   {
     let reports = ReportKeeper()
@@ -189,7 +189,7 @@ import Testing
     #expect(error?.attempts.count == 20)
   }
 
-  @Test func `promise 5: the error carries the last failure where there was no response`() async throws {
+  @Test func `promise 5: the error has the last failure if there was no response`() async throws {
     let transport = ClosureTransport { _ in throw Failure("down") }
     let forever = ClosureBehavior("forever") { request, next in
       while true {

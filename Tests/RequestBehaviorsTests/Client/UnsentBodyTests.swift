@@ -3,7 +3,7 @@ import RequestBehaviors
 import TestSupport
 import Testing
 
-/// A one-shot body that nobody has taken by the end of its call is cancelled, so that what produces it can stop.
+/// A one-shot body that is unread at the end of its call is cancelled, so that its producer can stop.
 @Suite(.limited) struct UnsentBodyTests {
   private let cancelled = Box(0)
 
@@ -85,7 +85,7 @@ import Testing
     #expect(!body.isReplayable)
   }
 
-  @Test func `a body that the transport reads is the transport's to end`() async throws {
+  @Test func `the end of a body that the transport reads is left to the transport`() async throws {
     let transport = ClosureTransport { request in
       if case .oneShot(let stream)? = request.body?.content { _ = try await stream.take().collect(upTo: 1) }
       return NetworkResponse(request: request, statusCode: 200)

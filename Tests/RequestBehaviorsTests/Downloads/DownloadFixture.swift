@@ -10,7 +10,7 @@ final class DownloadFixture: Sendable {
   let headers = Box<HeaderFields>(["ETag": "\"a\""])
   /// After how many bytes of its body each response breaks off; `nil` for one that does not.
   let cuts = Box<[Int?]>([])
-  /// What is sent instead of the file, for the requests to come.
+  /// The responses to the next requests in place of the file.
   let replies = Box<[(Int, HeaderFields, String)]>([])
   let requests = Box<[NetworkRequest]>([])
   /// How many bodies were cancelled before their end.

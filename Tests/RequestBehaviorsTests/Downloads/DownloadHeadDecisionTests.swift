@@ -5,7 +5,7 @@ import Testing
 // The decisions are not public: a table of them is quicker to read than the servers that lead to them.
 @testable import RequestBehaviors
 
-/// What follows from the head of a response.
+/// The decision that follows from the head of a response.
 @Suite(.limited) struct DownloadHeadDecisionTests {
   private static let tagged = DownloadHeadDecision.Partial(
     record: DownloadRecord(key: "k", salt: Data(), validator: "\"a\"", total: 10), length: 4)
@@ -107,13 +107,13 @@ import Testing
   ]
 
   @Test(arguments: rows)
-  func `status, range and validators decide how a download goes on`(row: Row) {
+  func `status, range and validators decide how a download continues`(row: Row) {
     let step = DownloadHeadDecision(
       after: row.partial, status: row.status, row.headers, isAccepted: (200...299).contains(row.status))
     #expect(step == row.step)
   }
 
-  @Test func `a part that the user asked for is written as it comes`() {
+  @Test func `a range that the request asks for is written as received`() {
     let step = DownloadHeadDecision(
       after: nil, status: 206, ["Content-Range": "bytes 4-9/10"], isAccepted: true, isPartWanted: true)
     #expect(step == .begin)
@@ -124,10 +124,10 @@ import Testing
       "bytes 4-9", "bytes 4-9/", "bytes 9-4/10", "bytes 4-10/10", "bytes -9/10", "bytes 4-/10", "items 4-9/10",
       "bytes 4-9/10/11", "bytes +4-9/10", "bytes 4-9223372036854775807/*", "bytes 4-9/-1", "bytes */x", "", "bytes",
     ])
-  func `a range that breaks the grammar is none`(value: String) { #expect(ContentRange(value) == nil) }
+  func `a malformed range is ignored`(value: String) { #expect(ContentRange(value) == nil) }
 }
 
-/// What is kept to ask for the rest of a file.
+/// The record that is kept to request the rest of a file.
 @Suite(.limited) struct DownloadRecordTests {
   private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
 
@@ -151,11 +151,11 @@ import Testing
   ]
 
   @Test(arguments: fields)
-  func `only a strong validator lets a download go on later`(headers: HeaderFields, validator: String?) {
+  func `a record keeps only a strong validator`(headers: HeaderFields, validator: String?) {
     #expect(DownloadRecord(of: headers, for: DownloadOwner(NetworkRequest(url: baseURL)))?.validator == validator)
   }
 
-  @Test func `a record holds hashes of the URL and the user, and a broken or newer one is none`() throws {
+  @Test func `a record holds hashes of the URL and the user, and a damaged or newer record is ignored`() throws {
     let call = Call()
     call.add(scope: "user:mona", of: 0)
     let url = try #require(URL(string: "https://h.example/a?key=canary"))
@@ -168,7 +168,7 @@ import Testing
     #expect(record.total == 7)
     #expect(DownloadRecord(data) == record)
     #expect(DownloadRecord(data.dropLast()) == nil)
-    // What goes into `If-Range` must fit into a field.
+    // A value of `If-Range` must fit into a field.
     let broken = DownloadRecord(key: record.key, salt: record.salt, validator: "\"\n\"", total: 1)
     #expect(try DownloadRecord(JSONEncoder().encode(broken)) == nil)
     #expect(DownloadRecord(Data(text.replacingOccurrences(of: "\"version\":2", with: "\"version\":3").utf8)) == nil)

@@ -18,7 +18,7 @@ import Testing
       baseURL: server.baseURL, behaviors: [.retry(RetryPolicy(backoff: Backoff(base: .zero, floor: .zero)))])
   }
 
-  @Test func `a connection that is lost in mid-body twice does not lose what came`() async throws {
+  @Test func `a download keeps its bytes when the connection is lost twice in mid-body`() async throws {
     let file = file
     let cuts = Box([LoopbackFault.close, .reset])
     let server = try LoopbackServer { request in
@@ -36,7 +36,7 @@ import Testing
     #expect(requests.allSatisfy { $0.headers["Accept-Encoding"] == "identity" })
   }
 
-  @Test func `a file that changes between two parts is one of both, whole`() async throws {
+  @Test func `a file that changes between two parts is downloaded whole in its new version`() async throws {
     let (file, other) = (file, LoopbackResponse.text("another").header("ETag", "\"b\""))
     let count = Box(0)
     let server = try LoopbackServer { request in

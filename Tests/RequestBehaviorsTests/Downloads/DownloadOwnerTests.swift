@@ -47,7 +47,7 @@ import Testing
   ]
 
   @Test(arguments: credentials.indices)
-  func `another credential begins the file anew, the same one goes on with it`(kind: Int) async throws {
+  func `another credential restarts the download, and the same one resumes it`(kind: Int) async throws {
     let make = Self.credentials[kind]
     try await breakOff(make("alice-secret").0, make("alice-secret").1)
     let sidecar = try String(contentsOf: server.folder.appending(path: "file.bin.partial.json"), encoding: .utf8)
@@ -58,7 +58,7 @@ import Testing
     #expect(try Data(contentsOf: server.destination) == server.content.value)
   }
 
-  @Test func `what was sent with a credential that the download cannot see is not gone on with`() async throws {
+  @Test func `a download with a credential that it cannot see is not resumed`() async throws {
     try await breakOff([Ticket(ticket: "alice-secret")])
     #expect(try server.names == [])
     try await server.client([Ticket(ticket: "bob-secret")]).download(.get("file"), to: server.destination)
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [nil, "signer"]) func `a download tells that it could not go on after an interruption`(
+  @Test(arguments: [nil, "signer"]) func `an event says that a download could not be resumed after an interruption`(
     owner: String?
   ) async throws {
     let events = try await server.client([Signature(owner: owner)])
@@ -88,14 +88,14 @@ import Testing
     #expect(try server.names.contains("file.bin.partial") == (owner != nil))
   }
 
-  @Test func `a credential that a redirect drops leaves the file one to go on with`() async throws {
+  @Test func `a download is resumed although a redirect drops its credential`() async throws {
     server.replies.value = [(302, ["Location": "https://cdn.example.net/file"], "")]
     try await breakOff([.bearer("alice-secret")])
     try await server.client([.bearer("alice-secret")]).download(.get("file"), to: server.destination)
     #expect(server.ranges.last == "bytes=300- \"a\"")
   }
 
-  @Test func `only the owner of the process can read what has come, and the whole file is an ordinary one`()
+  @Test func `only the owner of the process can read a partial file, and the complete one has default permissions`()
     async throws
   {
     let plain = server.folder.appending(path: "plain").path
@@ -108,7 +108,7 @@ import Testing
     #expect(try server.names == ["file.bin", "plain"])
   }
 
-  @Test func `a file or a link of the user's own beside the destination stays as it is`() async throws {
+  @Test func `another file or link beside the destination is not changed`() async throws {
     let names = ["file.bin.partial.mode", "file.bin.mode", "file.bin.tmp"]
     for name in names { try Data("mine".utf8).write(to: server.folder.appending(path: name)) }
     let link = server.folder.appending(path: "other.bin.partial.mode")
@@ -132,7 +132,7 @@ import Testing
     return [.tokenAuth(session)] + behaviors
   }
 
-  @Test func `a sign-out removes what its downloads left, and nothing of others`() async throws {
+  @Test func `a sign-out removes the partial files of its user's downloads, and no others`() async throws {
     let behaviors = try await signedIn()
     let client = server.client(behaviors)
     server.cuts.value = [300, 300]
@@ -146,7 +146,7 @@ import Testing
     #expect(try server.names == ["other.bin.partial", "other.bin.partial.json"])
   }
 
-  @Test func `a sign-out leaves what another user has begun at the place meanwhile`() async throws {
+  @Test func `a sign-out keeps a partial file that another user has begun since`() async throws {
     let client = server.client(try await signedIn())
     server.cuts.value = [300, 200]
     await #expect(throws: NetworkError.self) { try await client.download(.get("file"), to: server.destination) }
@@ -158,14 +158,14 @@ import Testing
     #expect(try server.names == ["file.bin.partial", "file.bin.partial.json"])
   }
 
-  @Test func `a sign-out removes what the download of a client left that is gone`() async throws {
+  @Test func `a sign-out removes the partial file of a released client`() async throws {
     try await breakOff(try await signedIn())
     #expect(try server.names == ["file.bin.partial", "file.bin.partial.json"])
     try await session.signOut()
     #expect(try server.names == [])
   }
 
-  @Test func `a sign-out removes what an earlier download left, also while a later one waits`() async throws {
+  @Test func `a sign-out removes the partial file of an earlier download, also while a later one waits`() async throws {
     let gate = Gate()
     let events = RecordedEvents()
     let client = server.client(try await signedIn(.gate(gate), events))
@@ -200,7 +200,7 @@ import Testing
     #expect(try server.names == ["file.bin.partial", "file.bin.partial.json"])
   }
 
-  @Test func `a download that is under way at the sign-out fails, and nothing stays of it`() async throws {
+  @Test func `a download that is under way at the sign-out fails, and leaves no file`() async throws {
     let session = session
     let acting = ClosureBehavior("acting", order: .last) { request, next in
       let response = try await next(request)
@@ -215,7 +215,7 @@ import Testing
     #expect(try server.names == [])
   }
 
-  @Test func `a download whose user has left before it begins leaves another user's beginning alone`() async throws {
+  @Test func `a download whose user has left before it begins keeps another user's partial file`() async throws {
     try await breakOff()
     let session = session
     let acting = ClosureBehavior("acting", order: .redirects) { request, next in
@@ -266,7 +266,7 @@ import Testing
     #expect(try server.names == ["file.bin"])
   }
 
-  @Test func `a place stays taken until the file of a user who left meanwhile is removed`() {
+  @Test func `a destination stays taken until the file of a user who left is removed`() {
     let destinations = DownloadDestinations.shared
     let place = server.destination.path
     if let obstacle = destinations.insert([place], forRemoval: false) { Issue.record("\(obstacle) has the place") }

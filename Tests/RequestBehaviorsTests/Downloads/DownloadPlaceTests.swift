@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What another program does at the place of a download.
+/// Changes of another program at the destination of a download.
 @Suite(.limited) struct DownloadPlaceTests {
   private let server: DownloadFixture
 
@@ -24,7 +24,7 @@ import Testing
     try handle.close()
   }
 
-  @Test func `a file that another program made longer is not moved to its place`() async throws {
+  @Test func `a file that another program has extended is not moved to its destination`() async throws {
     try Data("old".utf8).write(to: server.destination)
     let client = client { try append("x") }
     let error = await #expect(throws: NetworkError.self) {
@@ -36,7 +36,7 @@ import Testing
     try await expectNewBeginning()
   }
 
-  /// Expects that a further download goes on with nothing.
+  /// Expects that a further download does not resume.
   private func expectNewBeginning() async throws {
     try await server.client().download(.get("file"), to: server.destination)
     #expect(server.ranges.last == "all -")
@@ -44,7 +44,8 @@ import Testing
     #expect(try server.names == ["file.bin"])
   }
 
-  @Test func `a file that another program put at the place is neither moved nor removed`() async throws {
+  @Test func `a file that another program put in place of the partial file is neither moved nor removed`() async throws
+  {
     let (partial, other) = (partial, Data(repeating: 1, count: 1_000))
     let client = client {
       try FileManager.default.removeItem(at: partial)
@@ -59,12 +60,12 @@ import Testing
     try await expectNewBeginning()
   }
 
-  @Test func `a beginning that another program made longer is not gone on with`() async throws {
+  @Test func `a partial file that another program has extended is not resumed`() async throws {
     server.cuts.value = [300]
     await #expect(throws: NetworkError.self) {
       try await server.client().download(.get("file"), to: server.destination)
     }
-    // Once the rest is asked for.
+    // Once the rest is requested.
     let change = ClosureBehavior(order: .last, modify: { _ in try append("x") })
     let error = await #expect(throws: NetworkError.self) {
       try await server.client([change]).download(.get("file"), to: server.destination)
@@ -74,7 +75,7 @@ import Testing
     try await expectNewBeginning()
   }
 
-  @Test func `a link at the place is not followed`() async throws {
+  @Test func `a link in place of the partial file is not followed`() async throws {
     let other = server.folder.appending(path: "notes.txt")
     try Data("notes".utf8).write(to: other)
     try FileManager.default.createSymbolicLink(at: partial, withDestinationURL: other)
@@ -118,7 +119,7 @@ import Testing
       }
     }
 
-    @Test func `a download frees its file, although a process that is being started has a copy of its descriptor`()
+    @Test func `a download unlocks its file, although a process that is being started has a copy of its descriptor`()
       async throws
     {
       let copies = Box<[Int32]>([])
@@ -142,7 +143,7 @@ import Testing
       #expect(server.ranges == ["all -", "bytes=300- \"a\"", "bytes=600- \"a\""])
     }
 
-    @Test func `downloads that wait for a limit have no file open`() async throws {
+    @Test func `downloads that wait for a limit have no open file`() async throws {
       let (gate, events, count) = (TestGate(), RecordedEvents(), 200)
       let held = ClosureBehavior("held", order: .last) { request, next in
         await gate.pass()

@@ -24,7 +24,7 @@
       try await NetworkClient(baseURL: server.baseURL).download(.get("file"), to: files.destination)
     }
 
-    @Test func `what a process that was killed had downloaded is gone on with by another one`() async throws {
+    @Test func `a second process resumes the download of a killed one`() async throws {
       let file = file
       let server = try LoopbackServer { request in
         let part = file.part(for: request)
@@ -78,7 +78,7 @@
       #expect(try files.names == ["file.bin"])
     }
 
-    @Test func `of processes that begin at once one downloads`() async throws {
+    @Test func `of processes that begin at once only one downloads`() async throws {
       let gate = LoopbackGate()
       let file = file
       let server = try LoopbackServer { file.part(for: $0).held(by: gate, at: .body(after: 10)) }
@@ -88,7 +88,7 @@
         var ends: [String] = []
         for await end in group {
           ends.append(end)
-          // The last one is let go on when the others have been refused.
+          // The last one continues when the others have been refused.
           if ends.count == children.count - 1 { gate.open() }
         }
         return ends

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// Which requests go on with what an earlier download left, and what they check.
+/// The requests that resume an earlier download, and their checks.
 @Suite(.limited) struct DownloadResumptionTests {
   private let server: DownloadFixture
 
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `a POST asks for all of it`() async throws {
+  @Test func `a POST requests the whole file`() async throws {
     server.cuts.value = [300]
     await #expect(throws: NetworkError.self) {
       try await server.client().download(.post("file"), to: server.destination)
@@ -32,7 +32,7 @@ import Testing
     #expect(try Data(contentsOf: server.destination) == server.content.value)
   }
 
-  @Test func `a request for a part asks for that part alone`() async throws {
+  @Test func `a request for a range requests only that range`() async throws {
     try await begin()
     try await server.client().download(.get("file").with(header: "Range", "bytes=900-"), to: server.destination)
     #expect(server.ranges == ["all -", "bytes=900- -"])
@@ -40,7 +40,7 @@ import Testing
     #expect(try server.names == ["file.bin"])
   }
 
-  @Test func `a record without its beginning, or with an empty one, asks for all of it`() async throws {
+  @Test func `a record with a missing or empty partial file requests the whole file`() async throws {
     for isEmpty in [true, false] {
       try await begin()
       try FileManager.default.removeItem(at: partial)
@@ -64,21 +64,21 @@ import Testing
     #expect(try Data(contentsOf: server.destination) == server.content.value)
   }
 
-  @Test func `the length that HEAD announces is not that of its body`() async throws {
+  @Test func `the length announced for a HEAD does not count as the length of its body`() async throws {
     server.replies.value = [(200, ["Content-Length": "1000", "ETag": "\"a\""], "")]
     try await server.client().download(.init(.head, "file"), to: server.destination)
     #expect(try Data(contentsOf: server.destination).isEmpty)
     #expect(try server.names == ["file.bin"])
   }
 
-  @Test func `what the request accepts of encodings stays, and the rest comes unencoded`() async throws {
+  @Test func `the request's Accept-Encoding is sent, and the rest is requested unencoded`() async throws {
     let request = Request<NetworkResponse>.get("file").with(header: "Accept-Encoding", "br")
     server.cuts.value = [300]
     try await server.client([.retry()]).download(request, to: server.destination)
     #expect(server.requests.value.map { $0.headers["Accept-Encoding"] } == ["br", "identity"])
   }
 
-  @Test func `what came from a cache is checked, too`() async throws {
+  @Test func `a response from a cache is checked too`() async throws {
     let canned = ClosureBehavior(
       order: .caching,
       intercept: { request, _ in
@@ -96,7 +96,7 @@ import Testing
     #expect(try server.names.isEmpty)
   }
 
-  @Test func `hedging does not send a download twice`() async throws {
+  @Test func `hedging sends a download once`() async throws {
     try await server.client([.hedging(after: .zero)]).download(.get("file"), to: server.destination)
     #expect(server.requests.value.count == 1)
   }

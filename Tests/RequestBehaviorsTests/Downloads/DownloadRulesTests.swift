@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: ["", "2cf2", String(repeating: "g", count: 64)])
-  func `a checksum that is none is an error before anything is sent`(text: String) async throws {
+  func `an invalid checksum is an error before the send`(text: String) async throws {
     let error = await #expect(throws: NetworkError.self) {
       try await server.client().download(.get("file"), to: server.destination, checksum: .sha256(text))
     }
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a file that is longer than the limit is an error and nothing of it stays`(isAnnounced: Bool) async throws {
+  func `a file that exceeds the limit is an error and is not kept`(isAnnounced: Bool) async throws {
     if !isAnnounced { server.replies.value = [(200, ["ETag": "\"a\""], "hello")] }
     let error = await #expect(throws: NetworkError.self) {
       try await server.client().download(.get("file"), to: server.destination, limit: 4)
@@ -58,14 +58,14 @@ import Testing
   }
 
   @Test(arguments: ["-5", "five"])
-  func `a length that is none counts as not announced`(length: String) async throws {
+  func `an invalid length counts as not announced`(length: String) async throws {
     server.replies.value = [(200, ["ETag": "\"a\"", "Content-Length": length], "hello")]
     try await server.client().download(.get("file"), to: server.destination, limit: 5)
     #expect(try Data(contentsOf: server.destination) == Data("hello".utf8))
   }
 
   @Test(arguments: [true, false])
-  func `cancelling keeps what has come only if it can be gone on with`(isResumable: Bool) async throws {
+  func `cancelling keeps the partial file only if it can be resumed`(isResumable: Bool) async throws {
     let started = TestGate()
     started.open()
     let headers: HeaderFields = isResumable ? ["ETag": "\"a\""] : [:]
@@ -110,14 +110,14 @@ import Testing
     #expect(try server.names == ["file.bin"])
   }
 
-  @Test func `a part that the user asks for is written as it comes`() async throws {
+  @Test func `a range that the request asks for is written as received`() async throws {
     let response = try await server.client().download(
       .get("file").with(header: "Range", "bytes=2-"), to: server.destination)
     #expect(response.statusCode == 206)
     #expect(try Data(contentsOf: server.destination) == Data("llo".utf8))
   }
 
-  @Test func `the progress of a download that goes on begins with what is there`() async throws {
+  @Test func `the progress of a resumed download begins with the size of the partial file`() async throws {
     server.cuts.value = [2]
     await #expect(throws: NetworkError.self) {
       try await server.client().download(.get("file"), to: server.destination)
@@ -154,7 +154,7 @@ import Testing
     #expect(try server.names == ["file.bin.partial", "file.bin.partial.json"])
   }
 
-  @Test func `a 304 leaves the file alone`() async throws {
+  @Test func `a 304 does not change the file`() async throws {
     try Data("old".utf8).write(to: server.destination)
     server.replies.value = [(304, ["ETag": "\"a\""], "")]
     let response = try await server.client().download(
@@ -165,7 +165,7 @@ import Testing
   }
 }
 
-/// Passes a gate whenever a chunk is asked for.
+/// Passes a gate whenever a chunk is requested.
 private struct Announcing: AsyncSequence, Sendable {
   typealias Element = Data
 

@@ -11,7 +11,7 @@ import Testing
 
   init() throws { server = try DownloadFixture() }
 
-  @Test func `a download writes the body to the file and nothing else stays`() async throws {
+  @Test func `a download writes the body to the file and leaves no other file`() async throws {
     let response = try await server.client().download(.get("file"), to: server.destination)
     #expect(try Data(contentsOf: server.destination) == server.content.value)
     #expect(try server.names == ["file.bin"])
@@ -22,13 +22,13 @@ import Testing
     #expect(server.requests.value.map(\.options.delivery) == [.streamed])
   }
 
-  @Test(arguments: [0, 1]) func `a file of no byte or of one is downloaded`(count: Int) async throws {
+  @Test(arguments: [0, 1]) func `a file of zero bytes or one byte is downloaded`(count: Int) async throws {
     server.content.value = Data(repeating: 7, count: count)
     try await server.client().download(.get("file"), to: server.destination)
     #expect(try Data(contentsOf: server.destination) == server.content.value)
   }
 
-  @Test func `a file that is there is replaced, and stays until the new one is whole`() async throws {
+  @Test func `an existing file stays until the new one is complete, and is then replaced`() async throws {
     try Data("old".utf8).write(to: server.destination)
     server.cuts.value = [300]
     await #expect(throws: NetworkError.self) {
@@ -45,7 +45,7 @@ import Testing
     #expect(try Data(contentsOf: server.destination).isEmpty)
   }
 
-  @Test func `a retry goes on where the body broke off`() async throws {
+  @Test func `a retry resumes where the body broke off`() async throws {
     server.cuts.value = [300, 250, 0]
     let response = try await server.client([.retry()]).download(.get("file"), to: server.destination)
     #expect(server.ranges == ["all -", "bytes=300- \"a\"", "bytes=550- \"a\"", "bytes=550- \"a\""])
@@ -57,7 +57,7 @@ import Testing
     #expect(try server.names == ["file.bin"])
   }
 
-  @Test func `a later download goes on where an earlier one failed`() async throws {
+  @Test func `a later download resumes where an earlier one failed`() async throws {
     server.cuts.value = [300]
     let error = await #expect(throws: NetworkError.self) {
       try await server.client().download(.get("file"), to: server.destination)
@@ -70,7 +70,7 @@ import Testing
     #expect(try server.names == ["file.bin"])
   }
 
-  @Test func `what has no strong validator is removed and begun anew`() async throws {
+  @Test func `a file without a strong validator is removed and downloaded again`() async throws {
     server.headers.value = ["ETag": "W/\"a\""]
     server.cuts.value = [300]
     await #expect(throws: NetworkError.self) {
@@ -85,7 +85,7 @@ import Testing
     #expect(events.contains { $0.contains("begins anew: the server had sent no strong validator") })
   }
 
-  @Test func `a download that does not resume says so, and a first one says nothing`() async throws {
+  @Test func `an event says that a download restarts, and a first download has no such event`() async throws {
     server.cuts.value = [300]
     await #expect(throws: NetworkError.self) {
       try await server.client().download(.get("file"), to: server.destination)
@@ -96,7 +96,7 @@ import Testing
     #expect(events.contains { $0.contains("begins anew: only a GET") })
   }
 
-  @Test func `a file that changed meanwhile is begun anew`() async throws {
+  @Test func `a file that has changed is downloaded again`() async throws {
     server.cuts.value = [300]
     await #expect(throws: NetworkError.self) {
       try await server.client().download(.get("file"), to: server.destination)
@@ -108,7 +108,7 @@ import Testing
     #expect(try Data(contentsOf: server.destination) == Data("another".utf8))
   }
 
-  @Test func `a rest that does not say of which content it is is asked for again as a whole`() async throws {
+  @Test func `a rest without a validator is discarded, and the whole file is requested`() async throws {
     server.cuts.value = [300]
     await #expect(throws: NetworkError.self) {
       try await server.client().download(.get("file"), to: server.destination)
@@ -123,7 +123,7 @@ import Testing
     #expect(try Data(contentsOf: server.destination) == new)
   }
 
-  @Test func `a rest that does not fit is asked for again as a whole`() async throws {
+  @Test func `a rest that does not fit is discarded, and the whole file is requested`() async throws {
     server.cuts.value = [300]
     server.replies.value = []
     await #expect(throws: NetworkError.self) {
@@ -137,7 +137,7 @@ import Testing
     #expect(try Data(contentsOf: server.destination) == server.content.value)
   }
 
-  @Test func `a file that was whole before the end of the call is not sent again`() async throws {
+  @Test func `a complete partial file is not sent again`() async throws {
     let failing = ClosureBehavior(
       order: .observation, afterSuccess: { _, _ in throw NetworkError(.transportFailed, "the hook fails") })
     await #expect(throws: NetworkError.self) {
@@ -152,7 +152,7 @@ import Testing
     #expect(try Data(contentsOf: server.destination) == server.content.value)
   }
 
-  @Test func `another URL and another user go on with nothing of the first`() async throws {
+  @Test func `a download of another URL or user does not resume the first one`() async throws {
     server.cuts.value = [300, 300]
     for path in ["one", "two"] as [RequestPath] {
       await #expect(throws: NetworkError.self) {
@@ -163,7 +163,7 @@ import Testing
     #expect(server.ranges == ["all -", "all -", "all -"])
   }
 
-  @Test func `a download that does not resume asks for the whole file`() async throws {
+  @Test func `a download with resumes false requests the whole file`() async throws {
     server.cuts.value = [300]
     await #expect(throws: NetworkError.self) {
       try await server.client().download(.get("file"), to: server.destination, resumes: false)
@@ -171,7 +171,7 @@ import Testing
     #expect(try server.names.isEmpty)
   }
 
-  @Test func `the second of two downloads to one file fails, and the first goes on`() async throws {
+  @Test func `the second of two downloads to one file fails, and the first continues`() async throws {
     let gate = TestGate()
     let hold = ClosureBehavior(modify: { _ in await gate.pass() })
     let client = server.client([hold])
@@ -185,7 +185,7 @@ import Testing
     #expect(try Data(contentsOf: server.destination) == server.content.value)
   }
 
-  @Test func `a status that is not acceptable fails with its body and leaves what was there`() async throws {
+  @Test func `a status that is not acceptable fails with its body and keeps the existing file`() async throws {
     try Data("old".utf8).write(to: server.destination)
     server.replies.value = [(404, ["Content-Type": "application/json"], #"{"title":"gone"}"#)]
     let error = await #expect(throws: NetworkError.self) {
@@ -196,7 +196,7 @@ import Testing
     #expect(try Data(contentsOf: server.destination) == Data("old".utf8))
   }
 
-  @Test func `a part of the file where all of it was asked for is an error`() async throws {
+  @Test func `a 206 for a request without a range is an error`() async throws {
     server.replies.value = [(206, ["Content-Range": "bytes 0-1/2"], "xx")]
     let error = await #expect(throws: NetworkError.self) {
       try await server.client().download(.get("file"), to: server.destination)
@@ -205,14 +205,14 @@ import Testing
     #expect(try server.names.isEmpty)
   }
 
-  @Test func `a body that is shorter than announced is an error that a retry goes on after`() async throws {
+  @Test func `a retry resumes a body that is shorter than announced`() async throws {
     server.replies.value = [(200, ["ETag": "\"a\"", "Content-Length": "1000"], "")]
     try await server.client([.retry()]).download(.get("file"), to: server.destination)
     #expect(server.ranges == ["all -", "all -"])
     #expect(try Data(contentsOf: server.destination) == server.content.value)
   }
 
-  @Test func `a body that is longer than announced is an error and nothing of it stays`() async throws {
+  @Test func `a body that is longer than announced is an error and is not kept`() async throws {
     server.replies.value = [(200, ["ETag": "\"a\"", "Content-Length": "1"], "12")]
     let error = await #expect(throws: NetworkError.self) {
       try await server.client().download(.get("file"), to: server.destination)
@@ -228,7 +228,7 @@ import Testing
     func scope(for request: NetworkRequest) async -> String? { name }
   }
 
-  @Test func `a request that accepts 200 alone is gone on with all the same`() async throws {
+  @Test func `a download that accepts only 200 is still resumed`() async throws {
     let request = Request<NetworkResponse>.get("file").with(\.acceptableStatuses, [200])
     server.cuts.value = [300]
     try await server.client([.retry()]).download(request, to: server.destination)
@@ -236,7 +236,7 @@ import Testing
     #expect(try Data(contentsOf: server.destination) == server.content.value)
   }
 
-  @Test func `the rest of a long file comes whole where a request accepts 200 alone`() async throws {
+  @Test func `the rest of a long file arrives although a request accepts only 200`() async throws {
     // The chain keeps no more than 64 KiB of a body whose status the call does not accept.
     server.content.value = Data((0..<200_000).map { UInt8($0 % 251) })
     let request = Request<NetworkResponse>.get("file").with(\.acceptableStatuses, [200])
@@ -246,7 +246,7 @@ import Testing
     #expect(try Data(contentsOf: server.destination) == server.content.value)
   }
 
-  @Test func `another program's file of that name stays where nothing was written`() async throws {
+  @Test func `another program's file with the partial name stays if no byte was written`() async throws {
     let other = server.destination.appendingPathExtension("partial")
     try Data("other".utf8).write(to: other)
     server.replies.value = [(404, [:], "no")]
@@ -256,7 +256,7 @@ import Testing
     #expect(try Data(contentsOf: other) == Data("other".utf8))
   }
 
-  @Test func `two ways to one folder are one destination`() async throws {
+  @Test func `two paths to one folder are one destination`() async throws {
     let link = server.folder.appending(path: "link")
     try FileManager.default.createSymbolicLink(at: link, withDestinationURL: server.folder)
     let gate = TestGate()
@@ -269,7 +269,7 @@ import Testing
     _ = try await first.value
   }
 
-  @Test func `a file that a cache has is not mixed with what refreshes the cache`() async throws {
+  @Test func `a cached file is not mixed with the response that refreshes the cache`() async throws {
     let store = MemoryCacheStore()
     server.headers.value = ["ETag": "\"a\"", "Cache-Control": "max-age=0, stale-while-revalidate=60"]
     let client = server.client([.caching(store)])
@@ -282,7 +282,7 @@ import Testing
     #expect(try server.names == ["file.bin"])
   }
 
-  @Test func `a length that no number holds ends neither the process nor the download`() async throws {
+  @Test func `a length that is too large for an integer ends neither the process nor the download`() async throws {
     server.cuts.value = [300]
     let progress = TransferProgress()
     let request = Request<NetworkResponse>.get("file").with(\.progress, progress)
@@ -301,7 +301,7 @@ import Testing
     #expect(try Data(contentsOf: server.destination) == server.content.value)
   }
 
-  @Test func `folders of the user's that have the names of helpers stay, and are named`() async throws {
+  @Test func `existing folders with the names of partial files stay, and the error names them`() async throws {
     for name in ["file.bin.partial", "file.bin.partial.json"] {
       let folder = server.folder.appending(path: name)
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -316,7 +316,7 @@ import Testing
     }
   }
 
-  @Test func `the helpers of one download are no destinations of another`() async throws {
+  @Test func `the partial files of one download cannot be the destination of another`() async throws {
     let gate = TestGate()
     let first = await server.waitingDownload(behind: gate)
     for name in ["file.bin.partial", "file.bin.partial.json"] {
@@ -331,7 +331,7 @@ import Testing
   }
 
   @Test(arguments: [242, 243, 255])
-  func `a name may be as long as the file system has it, and the download is gone on with`(length: Int) async throws {
+  func `a name may have the greatest length of the file system, and the download is resumed`(length: Int) async throws {
     let destination = server.folder.appending(path: String(repeating: "n", count: length))
     server.cuts.value = [300]
     await #expect(throws: NetworkError.self) { try await server.client().download(.get("file"), to: destination) }
@@ -342,7 +342,7 @@ import Testing
     #expect(try server.names == [destination.lastPathComponent])
   }
 
-  @Test func `what is complete already is held to the limit, too`() async throws {
+  @Test func `a partial file that is complete must not exceed the limit either`() async throws {
     try await server.client([.retry()]).download(.get("file"), to: server.destination)
     server.cuts.value = [999]
     await #expect(throws: NetworkError.self) {

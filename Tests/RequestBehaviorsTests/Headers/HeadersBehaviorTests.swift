@@ -13,7 +13,7 @@ import Testing
     return try #require(transport.sent.last?.headers)
   }
 
-  @Test func `fixed and computed fields are set, and those of the request win`() async throws {
+  @Test func `fixed and computed fields are set, and the request's own replace them`() async throws {
     let headers = try await sent(
       [
         .headers(["X-A": "1", "X-B": "1"]), .userAgent("shop/1.2"),

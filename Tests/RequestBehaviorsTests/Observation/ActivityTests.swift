@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// Notes what it is told.
+/// Records its notifications.
 private final class NotingIndicator: ActivityIndicator {
   let changes = Box<[Bool]>([])
   private let stream: AsyncStream<Bool>
@@ -57,7 +57,7 @@ private final class NotingIndicator: ActivityIndicator {
     #expect(indicator.changes.value == [true, false])
   }
 
-  @Test func `a request that is over before the delay is not shown, nor is a pause between two`() async throws {
+  @Test func `a request that ends before the delay is not shown, nor is a pause between two`() async throws {
     let behavior = ActivityIndicatorBehavior(indicator, showDelay: .seconds(1), hideDelay: .seconds(1))
     let client = client(behavior)
     gate.open()
@@ -97,7 +97,7 @@ private final class NotingIndicator: ActivityIndicator {
     return NetworkClient(transport, [.backgroundTask(runner)])
   }
 
-  @Test func `time is held while a request is under way`() async throws {
+  @Test func `background time is held while a request is under way`() async throws {
     let client = client
     let task = Task { try await client.send(.get("users/\(1)")) }
     await gate.waiters(1)
@@ -109,7 +109,7 @@ private final class NotingIndicator: ActivityIndicator {
     #expect(await runner.ended == [1])
   }
 
-  @Test func `when the time is over the request ends, and the time is given back at once and once`() async throws {
+  @Test func `when the background time expires the request ends, and the time is released once`() async throws {
     let client = client
     let task = Task { try await client.send(.get("x")) }
     await gate.waiters(1)
@@ -120,7 +120,7 @@ private final class NotingIndicator: ActivityIndicator {
     #expect(await runner.ended == [1])
   }
 
-  @Test func `a cancellation of the caller stays one`() async {
+  @Test func `a cancellation by the caller remains a cancellation`() async {
     let client = client
     let task = Task { try await client.send(.get("x")) }
     await gate.waiters(1)
@@ -129,7 +129,7 @@ private final class NotingIndicator: ActivityIndicator {
     #expect(await runner.ended == [1])
   }
 
-  @Test func `time is held until a streamed body has ended`() async throws {
+  @Test func `background time is held until a streamed body has ended`() async throws {
     let source = ChunkSource()
     let response = try await NetworkClient(source.transport(), [.backgroundTask(runner)]).stream(.get("x"))
     #expect(await runner.held.count == 1)
@@ -139,7 +139,7 @@ private final class NotingIndicator: ActivityIndicator {
     #expect(await runner.ended == [1])
   }
 
-  @Test func `when the time is over a streamed body ends, and the time is given back at once and once`() async throws {
+  @Test func `when the background time expires a streamed body ends, and the time is released once`() async throws {
     let source = ChunkSource()
     let response = try await NetworkClient(source.transport(), [.backgroundTask(runner)]).stream(.get("x"))
     let reading = Task { try await response.bytes.texts() }
@@ -151,7 +151,7 @@ private final class NotingIndicator: ActivityIndicator {
     #expect(await runner.ended == [1])
   }
 
-  @Test func `without time from the system the request is sent all the same`() async throws {
+  @Test func `a request is sent even if the system grants no background time`() async throws {
     await runner.refuse()
     gate.open()
     try await client.send(.get("x"))
@@ -163,7 +163,7 @@ private final class NotingIndicator: ActivityIndicator {
   private enum Fate: CaseIterable { case answer, refuse, fail, hang, cancelEarly }
 
   @Test(arguments: [1, 2, 3] as [UInt64])
-  func `whatever becomes of the requests, every count returns to zero`(seed: UInt64) async throws {
+  func `every count returns to zero, whatever the outcome of the requests`(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let runner = NotingRunner()
     let indicator = NotingIndicator()

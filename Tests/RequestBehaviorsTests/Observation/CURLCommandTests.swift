@@ -19,7 +19,7 @@ import Testing
     #expect(command.contains(#"'{"pin":"canary"}'"#))
   }
 
-  @Test func `a body that is no text is described, and one that is no bytes comes from elsewhere`() {
+  @Test func `a body that is not text is described, and one that is not bytes is read from elsewhere`() {
     func command(_ body: RequestBody) -> String { NetworkRequest(.put, url: url, body: body).curlCommand() }
     let image = Data([0, 0xFF])
     #expect(command(.data(image, contentType: "image/png")).hasSuffix("--data-raw '<2 bytes of image/png>'"))
@@ -46,7 +46,7 @@ import Testing
     ]
 
     @Test(.enabled(if: curl != nil), arguments: requests.indices)
-    func `curl sends what the command says`(index: Int) async throws {
+    func `curl sends the request that the command describes`(index: Int) async throws {
       let server = try LoopbackServer { _ in .status(200) }
       let request = Self.requests[index](server.baseURL)
       let command = request.curlCommand(redactor: nil, isMultiline: index.isMultiple(of: 2))

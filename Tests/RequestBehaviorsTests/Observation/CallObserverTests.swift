@@ -72,7 +72,7 @@ import Testing
     #expect(seen.value.count { $0 == "call ended" } == 1)
   }
 
-  @Test func `an observer without attempts sees no failed attempt`() async throws {
+  @Test func `an observer without attempts does not see a failed attempt`() async throws {
     let failing = ClosureTransport { _ in throw NetworkError(.cannotConnect, "the test's server is away") }
     let observer = Observer(observesAttempts: false, seen: seen)
     await #expect(throws: NetworkError.self) { try await NetworkClient(failing, [observer]).send(.get("x")) }

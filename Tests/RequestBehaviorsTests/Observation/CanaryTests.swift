@@ -124,7 +124,7 @@ import Testing
   private struct Item: Codable, Sendable { let id: Int }
 
   @Test(arguments: Reaction.allCases)
-  private func `no output of a call shows the secret`(reaction: Reaction) async throws {
+  private func `the output of a call does not show the secret`(reaction: Reaction) async throws {
     let timings = LatencyStatistics()
     let transport = transport(reaction)
     var configuration = RequestConfiguration(baseURL: baseURL, behaviors: behaviors + [.timing(timings)])
@@ -158,7 +158,7 @@ import Testing
     expectNoSecret()
   }
 
-  @Test func `no error of building a request shows the secret`() async throws {
+  @Test func `errors of building a request do not show the secret`() async throws {
     let secret = Self.secret
     let encoded = try #require(secret.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
     let client = NetworkClient(ClosureTransport(), behaviors)
@@ -191,7 +191,7 @@ import Testing
     }
   }
 
-  @Test func `no value that holds the secret shows it`() throws {
+  @Test func `values that hold the secret do not show it`() throws {
     let secret = Self.secret
     var headers: HeaderFields = ["Cookie": secret]
     headers.set("Authorization", secret, sensitive: .any)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite(.limited) struct DurationHistogramTests {
   @Test(arguments: [1, 17, 31, 32, 33, 63, 64, 65, 999, 12_345, 1_000_000, 59_999_999, 3_600_000_000] as [Int64])
-  func `a percentile is never too low and at most a thirty-second too high`(microseconds: Int64) {
+  func `a percentile is never too low and at most one part in 32 too high`(microseconds: Int64) {
     var histogram = DurationHistogram()
     histogram.record(.microseconds(microseconds))
     histogram.record(.seconds(60_000))
@@ -33,7 +33,7 @@ import Testing
     #expect(histogram.mean == .zero)
   }
 
-  @Test func `what lies outside the range counts at its end`() {
+  @Test func `a value outside the range counts at the nearer end`() {
     var histogram = DurationHistogram()
     histogram.record(.seconds(-1))
     histogram.record(.seconds(Int64.max))
@@ -44,13 +44,13 @@ import Testing
   }
 
   @Test(arguments: [Double.nan, -1, 101, .infinity])
-  func `a percentage that is none counts as the nearer end`(percent: Double) {
+  func `a percentage outside the range counts as the nearer end`(percent: Double) {
     var histogram = DurationHistogram()
     histogram.record(.seconds(2))
     #expect(histogram.percentile(percent) == .seconds(2))
   }
 
-  @Test func `merging is recording both`() {
+  @Test func `merging two histograms equals recording both`() {
     var both = DurationHistogram()
     var first = DurationHistogram()
     var second = DurationHistogram()

@@ -31,7 +31,7 @@ import Testing
     #expect(Redactor.standard.secrets(in: headers).contains(secret))
   }
 
-  @Test func `the attributes of a cookie are no secrets`() {
+  @Test func `the attributes of a cookie do not count as secrets`() {
     let headers: HeaderFields = ["Set-Cookie": "sid=q7Yz-token; Domain=example.com; Path=/articles"]
     #expect(!Redactor.standard.secrets(in: headers).contains { ["example.com", "/articles"].contains($0) })
   }
@@ -75,7 +75,7 @@ import Testing
     #expect(shown == "REDACTED is taken")
   }
 
-  @Test func `a secret is hidden as it is`() {
+  @Test func `a secret is hidden in plain text`() {
     #expect(shown(Self.secret) == "a,REDACTED,b")
   }
 
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `a secret is hidden with the escapes of JSON, and of JSON in JSON`() throws {
+  @Test func `a secret is hidden in JSON escapes, and in those of JSON inside JSON`() throws {
     func quoted(_ text: String) throws -> String {
       String(decoding: try JSONEncoder().encode(text).dropFirst().dropLast(), as: UTF8.self)
     }
@@ -130,7 +130,7 @@ import Testing
     #expect(redactor.redact(body: Data(body.utf8), contentType: "application/json", limit: 1_000) == expected)
   }
 
-  @Test func `secrets that are equal as texts are hidden with the bytes of each`() {
+  @Test func `secrets that are equal as text but differ in bytes are both hidden`() {
     let forms = ["p\u{E4}sswort9", "pa\u{308}sswort9"]
     #expect(shown(forms[0], forms) == "a,REDACTED,b")
     #expect(shown(forms[1], forms) == "a,REDACTED,b")
@@ -150,19 +150,19 @@ import Testing
     for form in [plain, safe, percent, plain.replacing("/", with: #"\/"#)] {
       let text = shown(form)
       #expect(text.contains("REDACTED"), "\(form) is shown as \(text)")
-      // What is left may tell who the user is, but nothing of the secret.
+      // The rest may identify the user, but does not show the secret.
       let rest = text.replacing("REDACTED", with: "").dropFirst(2).dropLast(2)
       #expect(rest.count <= 8, "\(form) is shown as \(text)")
     }
     #expect(shown("https://h/a/\(safe)") == "a,https://h/a/REDACTED,b")
   }
 
-  @Test func `of secrets that begin alike the longest is hidden, and those of less than four bytes are not looked for`()
+  @Test func `of secrets with the same beginning the longest is hidden, and those of less than four bytes are ignored`()
   {
     #expect(shown("abcdefgh abcd abc", ["abcd", "abcdefgh", "abc", ""]) == "a,REDACTED REDACTED abc,b")
   }
 
-  @Test func `a secret that is the name of a field does not show what the field holds`() {
+  @Test func `a secret that equals a field's name does not reveal the field's value`() {
     #expect(shown("token=canary; code", ["token"]) == "a,REDACTED=REDACTED; code,b")
     let body = Data(#"{"password":"canary","n":"my password"}"#.utf8)
     #expect(
@@ -175,7 +175,7 @@ import Testing
     #expect(shown("password=\(phrase)", [phrase]) == "a,password=REDACTED,b")
   }
 
-  @Test func `the placeholder is not taken apart`() {
+  @Test func `the placeholder is not redacted again`() {
     #expect(shown("token=x redacted", ["redacted", "acted>"]) == "a,token=REDACTED REDACTED,b")
   }
 

@@ -37,7 +37,7 @@ import Testing
     #expect(timings.endpoints.isEmpty)
   }
 
-  @Test func `memory is fixed: endpoints past the limit count as one`() async throws {
+  @Test func `memory is limited: endpoints past the limit count as one`() async throws {
     let timings = LatencyStatistics(limit: 2)
     let client = client(.timing(timings))
     for id in 1...9 { try await client.send(.get(RequestPath(encoded: "path-\(id)"))) }
@@ -47,7 +47,7 @@ import Testing
     #expect(timings.endpoints.map(\.name) == ["GET path-9"])
   }
 
-  @Test func `requests made from URLs are one endpoint for each host, and on the own host without identifiers`()
+  @Test func `requests by URL are one endpoint per host, and on the base URL's host have paths without identifiers`()
     async throws
   {
     let timings = LatencyStatistics()
@@ -64,7 +64,7 @@ import Testing
       ])
   }
 
-  @Test func `a cancelled call says nothing about a server`() async {
+  @Test func `a cancelled call does not count for a server`() async {
     let timings = LatencyStatistics()
     let client = client(.timing(timings))
     let task = Task {

@@ -35,14 +35,14 @@ import Testing
     #expect(open[0].personal.isEmpty)
   }
 
-  @Test func `the words of errors are personal, the failure is not`() async throws {
+  @Test func `the message of an error is personal, its code is not`() async throws {
     let entry = try await record(status: 404).entries(limit: 1_000, hidesPersonal: true)[0]
     #expect(entry.open.hasSuffix(" failed "))
     #expect(entry.personal.contains("the server answered 404"))
   }
 
   @Test(arguments: ["a", "é", "€", "😀", "ab\n"])
-  func `a long record is cut into entries within the limit, and nothing of it is lost`(piece: String) async throws {
+  func `a long record is split into entries within the limit, without loss`(piece: String) async throws {
     let body = String(repeating: piece, count: 1_200)
     let record = try await record(body: body, bodyLimit: 10_000)
     for hidesPersonal in [true, false] {

@@ -59,7 +59,7 @@ import Testing
       "spdy/3, connection reused", #""network.protocol.version":"spdy/3","network.peer.address":"2001:db8::1"}"#
     ),
   ])
-  func `a record tells what the transport measured of the connection`(
+  func `a record contains the transport's measurements of the connection`(
     connection: ConnectionTimings, remark: String, json: String
   ) async throws {
     let transport = ClosureTransport { request in
@@ -109,7 +109,7 @@ import Testing
     #expect(records.value.map(\.level) == [.debug, .debug, .debug, .debug, .debug, .info])
   }
 
-  @Test func `a call that hangs shows the send that it waits for`() async throws {
+  @Test func `the log of a call under way ends with the send that it waits for`() async throws {
     let gate = TestGate()
     let hanging = ClosureTransport { request in
       await gate.pass()
@@ -138,7 +138,7 @@ import Testing
     #expect(lines.dropFirst(6).first == line + "cancelled")
   }
 
-  @Test func `a line tells the URL once, whatever the error repeats`() async {
+  @Test func `a line contains the URL once, even if the error repeats it`() async {
     let url = "https://api.example.com/v1/x"
     let failing = ClosureTransport { request in
       throw NetworkError(
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  @Test func `an error before a cancellation is told with it`() async {
+  @Test func `an error before a cancellation is logged with it`() async {
     let once = ClosureTransport { _ in throw Talkative(description: "dropped X-Api-Key abc-canary") }
     let cancelling = ClosureBehavior("cancelling", order: .retry) { request, next in
       _ = try? await next(request)
@@ -182,7 +182,7 @@ import Testing
     #expect(lines.last?.hasSuffix("failed: cancelled, after dropped X-Api-Key REDACTED") == true)
   }
 
-  @Test func `a failure is an error, with what the behaviors decided`() async {
+  @Test func `a failure is logged as an error, with the decisions of the behaviors`() async {
     let decide = ClosureBehavior(
       "decide", beforeSend: { request in request.call.record("no retry: POST", from: "RetryBehavior") })
     let client = client(transport(503, "busy"), .logging(sink), [decide])
@@ -203,7 +203,7 @@ import Testing
     #expect(records.value.last?.error?.hasPrefix("invalidURL") == true)
   }
 
-  @Test func `a cancelled call is no error`() async {
+  @Test func `a cancelled call is not logged as an error`() async {
     let cancelling = ClosureTransport { _ in
       withUnsafeCurrentTask { $0?.cancel() }
       throw Failure("dropped")
@@ -249,7 +249,7 @@ import Testing
       lines.first?.split(separator: "\n").dropFirst() == ["  > X-Region: europe-central-1", "  > X-Key: REDACTED"])
   }
 
-  @Test func `a record's endpoint hides what its URL hides`() async throws {
+  @Test func `a record's endpoint hides the same values as its URL`() async throws {
     let key = ClosureBehavior("key", modify: { $0.call.addSecret("BOTKEY-1234abcd") })
     let client = NetworkClient(ClosureTransport(), [.logging(sink, level: .debug), key])
     try await client.send(.get(url: baseURL.appending(path: "botBOTKEY-1234abcd/send")))
@@ -258,7 +258,7 @@ import Testing
     #expect(record.endpoint.hasSuffix("/send"))
   }
 
-  @Test func `no stream is read to be logged`() async throws {
+  @Test func `a stream is not read for the log`() async throws {
     let reads = Box(0)
     let stream = ByteStream(
       AsyncStream<Data>(unfolding: {
@@ -276,7 +276,7 @@ import Testing
     #expect(records.value.last?.responseBody == nil)
   }
 
-  @Test func `a request can go unlogged, and a call that another needs names it`() async throws {
+  @Test func `a request can be excluded from the log, and a prerequisite names its call`() async throws {
     let prerequisite = ClosureBehavior("token", order: .authentication) { request, next in
       try await next.client().send(.get("token"))
       return try await next(request)
@@ -323,7 +323,7 @@ import Testing
     #expect(object["http.request.body.size"] == nil)
   }
 
-  @Test func `no value forges a line`() async throws {
+  @Test func `a value cannot forge a line`() async throws {
     var record = try await record()
     record.error = "one\n#9 GET /forged 200\u{2028}\u{85}\u{1B}[31m"
     record.responseBody = "a\r\nb"

@@ -61,7 +61,7 @@ import Testing
     #expect(journal.entries.last?.hasPrefix("request_behaviors.call.attempts {attempt} 2.0") == true)
   }
 
-  @Test func `errors are few words: a status, a word of the conventions, a code, or a type`() async throws {
+  @Test func `errors have few values: a status, a word of the conventions, a code, or a type`() async throws {
     func type(_ respond: @escaping @Sendable (NetworkRequest) throws -> NetworkResponse) async -> [String] {
       let journal = Journal()
       let client = NetworkClient(ClosureTransport { try respond($0) }, [.metrics(Recorder(journal: journal))])
@@ -84,7 +84,7 @@ import Testing
       } == ["cancelled", "cancelled"])
   }
 
-  @Test func `attributes are few, whatever the methods and paths`() async throws {
+  @Test func `attributes have few values, whatever the methods and paths`() async throws {
     let client = client(ClosureTransport(), endpointLimit: 1)
     for id in 0..<9 {
       try await client.send(Request<Void>(RequestMethod(rawValue: "M\(id)"), "x"))

@@ -59,12 +59,12 @@ import Testing
     #"{"a":nul "canary"}"#,
     "\u{FEFF}{\"password\":\"canary\"}", #"{"password":'can,ary canary'}"#,
   ])
-  func `malformed JSON shows nothing from the first error on`(body: String) {
+  func `malformed JSON is not shown from the first error on`(body: String) {
     #expect(!shown(body).contains("canary"))
     #expect(shown(body).contains("not JSON>"))
   }
 
-  @Test func `JSON that is cut off anywhere leaks nothing`() {
+  @Test func `JSON that is cut off does not leak a secret`() {
     let body =
       #"{"a":"b","deep":[{"client_secret":"canary\"canary","n":[1,2]},{"token":{"x":"canary"}}],"refresh_token":"canary"}"#
     for length in 0...body.utf8.count {
@@ -112,7 +112,7 @@ import Testing
     #expect(shown("hello, world", type) == expected)
   }
 
-  @Test func `bytes that are no UTF-8 are described, whatever their type says`() {
+  @Test func `bytes that are not UTF-8 are described, whatever their type says`() {
     let gzip = Data([0x1F, 0x8B, 0x08, 0x00])
     #expect(
       Redactor.standard.redact(body: gzip, contentType: "text/plain", limit: 9) == "<4 bytes of text/plain, not UTF-8>")
@@ -120,7 +120,7 @@ import Testing
     #expect(Redactor.standard.redact(body: Data(), contentType: "text/plain", limit: 9) == "")
   }
 
-  @Test func `the output is limited and cuts no character in two`() {
+  @Test func `the output is limited and does not cut a character`() {
     #expect(shown("ääää", "text/plain", limit: 5) == "ää <cut off, 8 bytes in all>")
     #expect(shown("abcdef", "text/plain", limit: 6) == "abcdef")
     #expect(shown("abcdef", "text/plain", limit: 0) == "<6 bytes of text/plain>")

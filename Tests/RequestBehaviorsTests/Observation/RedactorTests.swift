@@ -43,7 +43,7 @@ import Testing
     #expect(redactor.redact(line: String(repeating: "x", count: 200)).count == 160)
   }
 
-  @Test func `a secret at the end of what is searched is hidden`() {
+  @Test func `a secret at the end of the searched text is hidden`() {
     let token = String(repeating: "x", count: 16_384 - 14)
     #expect(redactor.redact(line: "token=\(token) abcdefgh-canary") == "token=REDACTED REDACTED")
   }
@@ -102,7 +102,7 @@ import Testing
     "verificationCode", "authorization_code", "pass", "db_pass", "DBPass", "PASS", "-token-", "token_1", "2fa_token",
     "URLToken",
   ])
-  func `names of secrets are sensitive however they are written`(name: String) {
+  func `names of secrets are sensitive in any notation`(name: String) {
     #expect(Redactor.standard.isSensitive(field: name))
   }
 
@@ -140,7 +140,7 @@ extension RedactorFieldTests {
     #expect(shown("<\(name)>canary</\(name)>", "text/xml") == "<\(name)>REDACTED</\(name)>")
   }
 
-  @Test func `the default list holds the names that are tested and no others`() {
+  @Test func `the default list contains exactly the tested names`() {
     #expect(Redactor.defaultSensitiveFields.subtracting(Self.names).isEmpty)
   }
 
@@ -158,7 +158,7 @@ extension RedactorFieldTests {
     ("Accept", false), ("Content-Type", false), ("If-None-Match", false), ("X-Request-ID", false), ("Nonce", false),
     ("Idempotency-Key", false), ("traceparent", false), ("User-Agent", false), ("WWW-Authenticate", false),
   ])
-  func `names of header fields that mean a credential are known`(name: String, isCredential: Bool) {
+  func `names of credential fields are recognized`(name: String, isCredential: Bool) {
     #expect(Redactor.isCredentialField(name) == isCredential)
   }
 }
@@ -180,7 +180,7 @@ extension RedactorFieldTests {
     ("token = \"unclosed secret", "token = REDACTED"), ("token => abc d", "token => REDACTED d"),
     (#"password: 'it\'s' x"#, "password: REDACTED x"), ("pass=a\\", "pass=REDACTED"),
   ])
-  func `what looks like a secret is hidden`(text: String, shown: String) {
+  func `values that look like secrets are hidden`(text: String, shown: String) {
     #expect(Redactor.standard.redact(text: text) == shown)
     #expect(Redactor.standard.redact(text: shown) == shown, "once more changes nothing")
   }
@@ -199,7 +199,7 @@ extension RedactorFieldTests {
     ("<tokens\n>1</tokens\n>", "<tokens\n>REDACTED</tokens\n>"), ("a < token", "a < token"), ("<", "<"),
     ("<token-type>mac</token-type>", "<token-type>mac</token-type>"),
   ])
-  func `what an XML element of a sensitive name holds is hidden`(text: String, shown: String) {
+  func `the content of an XML element with a sensitive name is hidden`(text: String, shown: String) {
     #expect(Redactor.standard.redact(text: text) == shown)
     #expect(Redactor.standard.redact(text: shown) == shown, "once more changes nothing")
   }
@@ -236,7 +236,7 @@ extension RedactorFieldTests {
     ("key-----BEGIN EC-----MI-----END EC-----", "key-----BEGIN EC-----REDACTED-----END EC-----"),
     ("------- BEGIN -------", "------- BEGIN -------"), ("-----BEGIN", "-----BEGIN"),
   ])
-  func `what a PEM block holds is hidden`(text: String, shown: String) {
+  func `the content of a PEM block is hidden`(text: String, shown: String) {
     #expect(Redactor.standard.redact(text: text) == shown)
     #expect(Redactor.standard.redact(text: shown) == shown, "once more changes nothing")
   }

@@ -23,7 +23,7 @@ import Testing
     #expect(system.ended == 2)
   }
 
-  @Test func `when the time is over every call is told, and the activity ends when all have ended`() {
+  @Test func `when the background time expires every call is notified, and the activity ends when all have ended`() {
     let activity = activity
     var ids: [Int] = []
     let told = Box<[Int]>([])
@@ -38,7 +38,7 @@ import Testing
     #expect(system.ended == 1)
   }
 
-  @Test func `a call that begins after the time was over has an activity of its own`() {
+  @Test func `a call that begins after the expiry has its own activity`() {
     let activity = activity
     let first = activity.begin("GET a") {}
     system.expire(0)
@@ -50,7 +50,7 @@ import Testing
     #expect(system.ended == 2)
   }
 
-  @Test func `time that is over at once is given back`() {
+  @Test func `background time that expires at once is released`() {
     let told = Box(0)
     let activity = SharedActivity { [system] reason, expired in
       let finish = system.start(reason, expired)
@@ -63,7 +63,7 @@ import Testing
     #expect(system.ended == 1)
   }
 
-  @Test func `an activity that nobody refers to any more is told in vain`() {
+  @Test func `an expiry does not affect a released activity`() {
     var activity: SharedActivity? = activity
     _ = activity?.begin("GET a") {}
     activity = nil

@@ -71,13 +71,13 @@ import Testing
     #expect(command.text(multiline: false).hasPrefix(start))
   }
 
-  @Test func `bytes that no word holds come from printf`() {
+  @Test func `bytes that a word cannot hold are written by printf`() {
     let command = CURLCommand(method: "POST", url: "https://h/", headers: [:], body: Data([0, 0xFF]))
     #expect(command.text(multiline: false).hasPrefix(#"printf '\000\377' | curl https://h/ "#))
     #expect(command.text(multiline: false).hasSuffix("--data-binary @-"))
   }
 
-  @Test func `a file is named`() {
+  @Test func `a body file is passed by its name`() {
     let command = CURLCommand(method: "POST", url: "https://h/", headers: [:], file: "/a b")
     #expect(command.text(multiline: false).hasSuffix("--data-binary '@/a b'"))
   }

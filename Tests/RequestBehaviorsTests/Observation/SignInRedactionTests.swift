@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `printing and dumping OAuth's parameters shows no token and no verifier`() {
+  @Test func `the description and dump of OAuth's parameters show no token and no verifier`() {
     var parameters = OAuth1ProtocolParameters(
       consumerKey: "key-canary", token: "token-canary", nonce: "n", timestamp: 1)
     parameters.additional = [(name: "oauth_verifier", value: "verifier-canary")]
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `dumping a transport or a client shows nothing of what is sent`() async throws {
+  @Test func `the dump of a transport or a client does not show a sent request`() async throws {
     let client = NetworkClient(
       baseURL: baseURL, behaviors: [.bearer("token-canary")], transport: URLSessionTransport())
     var dumped = ""

@@ -16,7 +16,7 @@ import Testing
     #expect(sent["tracestate"] == "rojo=1")
   }
 
-  @Test func `without a trace one is started, or nothing sent`() async throws {
+  @Test func `without a trace either a new one is started, or no field is sent`() async throws {
     try await NetworkClient(transport, [.traceContext()]).send(.get("x"))
     let parent = try #require(transport.sent.first?.headers["traceparent"])
     #expect(TraceContext(traceparent: parent) != nil)
@@ -25,7 +25,7 @@ import Testing
     #expect(transport.sent.last?.headers.contains("traceparent") == false)
   }
 
-  @Test func `other origins are not told, and a field of the user's stays alone`() async throws {
+  @Test func `other origins do not get the trace, and the caller's own field is unchanged`() async throws {
     let incoming = incoming
     let client = NetworkClient(transport, [TraceContextBehavior(context: { incoming })])
     try await client.send(.get(url: #require(URL(string: "https://elsewhere.example/x"))))
@@ -63,7 +63,8 @@ import Testing
     #expect(Set(contexts.map(\.parentID)).count == 2)
   }
 
-  @Test func `a request made of one that was sent gets a span of its own, one that the user set stays`() async throws {
+  @Test func `a request that is made from a sent one gets its own span, and the caller's own span stays`() async throws
+  {
     let resending = ClosureBehavior("resending", order: .retry) { request, next in
       try await next(try await next(request).request)
     }
@@ -77,7 +78,7 @@ import Testing
     #expect(transport.sent.dropFirst(2).map { $0.headers["traceparent"] } == [own.traceparent, own.traceparent])
   }
 
-  @Test func `a request that a call needs first belongs to the trace of that call`() async throws {
+  @Test func `a prerequisite belongs to the trace of its call`() async throws {
     let needy = ClosureBehavior("needy", order: .authentication) { request, next in
       let client = next.client()
       // As a refresh that calls share: a task without the values of this one.
@@ -93,7 +94,7 @@ import Testing
     #expect(Set(contexts.map(\.parentID)).count == 4)
   }
 
-  @Test func `a request that a call needs keeps a field that was copied from a send of the call`() async throws {
+  @Test func `a prerequisite keeps a field that was copied from a send of the call`() async throws {
     let transport = ClosureTransport()
     let asking = ClosureBehavior("asking", order: .retry) { request, next in
       let response = try await next(request)
@@ -123,7 +124,7 @@ import Testing
     #expect(traces == [incoming?.traceID, incoming?.traceID])
   }
 
-  @Test func `log records carry the trace, and those of sends their span`() async throws {
+  @Test func `log records have the trace, and the records of sends have their span`() async throws {
     let records = Box<[LogRecord]>([])
     let sink = ClosureLogSink { record in records.update { $0.append(record) } }
     let client = NetworkClient(transport, [.logging(sink, level: .debug), .traceContext(), twice])
@@ -141,7 +142,7 @@ import Testing
     #expect(records.value[1].json.contains("\"span_id\":\"\(spans[0])\""))
   }
 
-  @Test func `a call tells its trace, also to a server that is not told`() async throws {
+  @Test func `a call reports its trace, even if the server does not get it`() async throws {
     let traces = Box<[TraceContext?]>([])
     let note = ClosureBehavior("note", beforeSend: { request in traces.update { $0.append(request.call.trace) } })
     let client = NetworkClient(transport, [.traceContext(), note])

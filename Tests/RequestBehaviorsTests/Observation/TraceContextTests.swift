@@ -26,11 +26,11 @@ import Testing
     " 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
     "00-0af7651916cd43dd8448eb211c80319é-b7ad6b7169203331-01",
   ])
-  func `a malformed traceparent is none`(value: String) {
+  func `a malformed traceparent is ignored`(value: String) {
     #expect(TraceContext(traceparent: value) == nil)
   }
 
-  @Test func `a later version is read as far as it is known and written as version 00`() throws {
+  @Test func `the known part of a later version is read, and is written as version 00`() throws {
     let later = try #require(TraceContext(traceparent: "cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-ff-what"))
     #expect(later.traceparent == parent)
   }
@@ -58,7 +58,7 @@ import Testing
     #expect(TraceContext(traceparent: parent, tracestate: value)?.tracestate == expected)
   }
 
-  @Test func `of a tracestate that is too long, long entries go first, then those at the end`() {
+  @Test func `a tracestate that is too long drops long entries first, then those at the end`() {
     let long = "long=" + String(repeating: "x", count: 200)
     let short = (0..<20).map { "key\($0)=" + String(repeating: "y", count: 20) }
     let value = ([long] + short).joined(separator: ",")

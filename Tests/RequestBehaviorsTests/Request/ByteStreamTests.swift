@@ -15,7 +15,7 @@ import Testing
     return stream
   }
 
-  @Test func `a stream delivers its chunks, and tells how many bytes there were and which trailers`() async throws {
+  @Test func `a stream delivers its chunks, and reports the number of bytes and the trailers`() async throws {
     source.send("one")
     source.send("four")
     source.finish(trailers: ["X-Sum": "7"])
@@ -41,7 +41,7 @@ import Testing
     #expect(try await first.next() == nil)
   }
 
-  @Test func `a second iteration while the first is under way throws, and the first goes on`() async throws {
+  @Test func `a second iteration during the first throws, and the first continues`() async throws {
     let stream = stream()
     source.send("one")
     var first = stream.makeAsyncIterator()
@@ -69,7 +69,9 @@ import Testing
     #expect(source.cancelCount == 1)
   }
 
-  @Test func `cancelling the task that reads cancels the stream, and is no end of the body`() async throws {
+  @Test func `cancelling the task that reads cancels the stream, and does not count as the end of the body`()
+    async throws
+  {
     let stream = stream()
     let reading = TestGate()
     source.send("one")
@@ -108,7 +110,7 @@ import Testing
     #expect(completions.value.map(\.byteCount) == [3])
   }
 
-  @Test func `whoever cancels a stream says what its reader gets`() async throws {
+  @Test func `the canceller of a stream chooses the error that its reader gets`() async throws {
     let stream = stream()
     stream.cancel(throwing: NetworkError(.timedOut, "the test has no time"))
     let error = await #expect(throws: NetworkError.self) { try await stream.texts() }
@@ -159,7 +161,7 @@ import Testing
     #expect(completions.value.map(\.byteCount) == [3])
   }
 
-  @Test func `waiting for the completion ends with the task, and the stream goes on`() async throws {
+  @Test func `a wait for the completion ends with the task, and the stream continues`() async throws {
     let stream = stream()
     let task = Task { try await stream.completion }
     task.cancel()

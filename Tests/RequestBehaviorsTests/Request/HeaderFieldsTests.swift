@@ -8,7 +8,7 @@ import Testing
 #endif
 
 @Suite(.limited) struct HTTPHeadersTests {
-  @Test func `names are found without regard to case`() {
+  @Test func `names are case-insensitive`() {
     let headers: HeaderFields = ["Content-Type": "text/plain"]
     #expect(headers["content-type"] == "text/plain")
     #expect(headers.contains("CONTENT-TYPE"))
@@ -32,7 +32,7 @@ import Testing
     #expect(headers.map(\.name) == ["Accept", "X", "accept"])
   }
 
-  @Test func `setting replaces every value in the place of the first`() {
+  @Test func `setting a name replaces all its values in the place of the first`() {
     var headers: HeaderFields = ["A": "1", "B": "2", "a": "3"]
     headers["a"] = "4"
     #expect(headers.map(\.value) == ["4", "2"])
@@ -47,7 +47,7 @@ import Testing
     #expect(headers.field(named: "Authorization")?.sensitivity == .baseURL)
   }
 
-  @Test func `merging replaces same names and keeps the other list's further values`() {
+  @Test func `merging replaces equal names and keeps the additional values of the other list`() {
     var headers: HeaderFields = ["A": "1", "B": "2"]
     headers.merge(["b": "3", "B": "4", "C": "5"])
     #expect(headers.values(for: "B") == ["3", "4"])
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: [(" a ", "a"), ("\t a b\t ", "a b"), ("", ""), (" \t", ""), ("a", "a"), ("\u{a0}a", "\u{a0}a")])
-  func `white space around the values of a response is no part of them`(value: String, expected: String) throws {
+  func `white space around the values of a response is removed`(value: String, expected: String) throws {
     let url = try #require(URL(string: "https://h/"))
     let headers = HeaderFields([.init("A", value, sensitive: .any), .init("B", "b")])
     let response = NetworkResponse(request: NetworkRequest(url: url), statusCode: 200, headers: headers)
@@ -74,7 +74,7 @@ import Testing
     #expect(headers.description.contains("Accept: text/plain"))
   }
 
-  @Test func `lists are equal without regard to the case of names, with regard to marks`() {
+  @Test func `lists are equal regardless of the case of names, and marks count`() {
     #expect(HeaderFields(dictionaryLiteral: ("A", "1")) == ["a": "1"])
     var marked: HeaderFields = ["a": "1"]
     #expect(marked.hashValue == (["A": "1"] as HeaderFields).hashValue)
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(arguments: ["ftp://h/", "/relative", "https:///path", "mailto:a@b", ""])
-  func `what is no absolute http URL has no origin`(url: String) {
+  func `a URL other than an absolute http URL has no origin`(url: String) {
     #expect(Origin(url) == nil)
   }
 

@@ -36,7 +36,7 @@ import Testing
     "http://fade.cafe/",
     "http://1.2.3.4.example/", "http://example.com./",
   ])
-  func `an address of four numbers and any name are sent to`(url: String) async throws {
+  func `a request to a dotted IPv4 address or any name is sent`(url: String) async throws {
     #expect(try await error(url) == nil)
   }
 

@@ -35,7 +35,7 @@ import Testing
     #expect(plain.body?.data.map { String(decoding: $0, as: UTF8.self) }?.contains("https://h/x") == true)
   }
 
-  @Test func `JSON stays JSON when the configuration's encoder makes something else`() async throws {
+  @Test func `JSON stays JSON if the configuration's encoder produces another format`() async throws {
     let json = try await sent(.json(["a": 1]), encoder: LineEncoder())
     #expect(json.body?.data == Data(#"{"a":1}"#.utf8))
     let lines = try await sent(.encoding(7), encoder: LineEncoder())
@@ -111,7 +111,7 @@ import Testing
     #expect(oneShot.body?.length == 0)
   }
 
-  @Test func `of a one-shot stream that several took, the one that reads first has the chunks`() async throws {
+  @Test func `if several readers take a one-shot stream, the first to read gets the chunks`() async throws {
     let body = RequestBody.oneShot(ByteStream(chunks: [Data("a".utf8), Data("b".utf8)]))
     guard case .oneShot(let stream) = body.content else { return #expect(Bool(false)) }
     let (first, second) = (try stream.take(), try stream.take())

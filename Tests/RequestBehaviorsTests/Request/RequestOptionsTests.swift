@@ -21,7 +21,7 @@ extension RequestOptions {
     }
   }
 
-  @Test func `the request's value wins over the configuration's, that over the behavior's, that over the default`()
+  @Test func `the request's value replaces the configuration's, then the behavior's, then the default`()
     async throws
   {
     let transport = ClosureTransport()
@@ -65,7 +65,7 @@ extension RequestOptions {
     #expect(transport.sent[0].headers.values(for: "A") == ["request"])
   }
 
-  @Test func `a full URL on another origin gets nothing of the environment`() async throws {
+  @Test func `a full URL on another origin does not get the environment's headers and query`() async throws {
     let transport = ClosureTransport()
     var configuration = RequestConfiguration()
     configuration.options.environment = ServerEnvironment(

@@ -6,7 +6,7 @@ import Testing
 @Suite(.limited) struct URLResolutionTests {
   enum Kind: String { case pull = "pull requests" }
 
-  /// What goes over the wire for a request to a base.
+  /// The bytes that are sent for a request to a base.
   private func url(
     _ base: String, _ request: Request<Void>, environmentQuery: Query = [:]
   ) async throws -> String {
@@ -156,7 +156,7 @@ import Testing
     #expect(asBase?.message.contains(rule) == true)
   }
 
-  @Test func `a path without a base URL is an error that says what to do`() async {
+  @Test func `a path without a base URL is an error that names the remedy`() async {
     let client = NetworkClient(configuration: RequestConfiguration(), transport: ClosureTransport())
     let error = await #expect(throws: NetworkError.self) { try await client.send(.get("users")) }
     #expect(error?.code == .invalidURL)

@@ -9,13 +9,13 @@ import Testing
   }
 
   @Test(arguments: ["", "GE T", "GET\r\n", "GET\u{0}", "GÉT", "GET/"])
-  func `a method that is no token is refused`(method: String) {
+  func `an invalid method is refused`(method: String) {
     #expect(
       failure(NetworkRequest(RequestMethod(rawValue: method), url: baseURL))?.message.contains("the method") == true)
   }
 
   @Test(arguments: ["", "X Y", "X\r\nInjected", "X:", "X\u{0}", "Ünder"])
-  func `a header name that is no token is refused`(name: String) {
+  func `an invalid header name is refused`(name: String) {
     let error = failure(NetworkRequest(url: baseURL, headers: HeaderFields([.init(name, "v")])))
     #expect(error?.code == .invalidRequest)
     #expect(error?.message.contains("the header name") == true)
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: ["Content-Length", "transfer-encoding", "HOST"])
-  func `framing headers are refused unless asked for`(name: String) throws {
+  func `framing headers are refused unless they are allowed`(name: String) throws {
     var request = NetworkRequest(.post, url: baseURL, headers: HeaderFields([.init(name, "5")]))
     #expect(failure(request)?.message.contains("allowsFramingHeaders") == true)
     request.options.allowsFramingHeaders = true
@@ -49,7 +49,7 @@ import Testing
     try NetworkRequest(.delete, url: baseURL, body: .data(Data())).validate()
   }
 
-  @Test func `the chain validates what the behaviors made of the request`() async {
+  @Test func `the chain validates the request after the behaviors changed it`() async {
     let smuggle = ClosureBehavior("smuggle", headers: { _ in ["X": "a\r\nInjected: 1"] })
     let transport = ClosureTransport()
     let error = await #expect(throws: NetworkError.self) {

@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: pairs)
-  func `a behavior that was put outside of one that it belongs inside of is warned of`(pair: Pair) throws {
+  func `a list warns of a behavior that is further out than one around it should be`(pair: Pair) throws {
     let names = (inner: "\(type(of: pair.inner))", outer: "\(type(of: pair.outer))")
     let expected =
       "\(names.inner) is further out than \(names.outer), \(pair.consequence); list both without ordered(_:)"
@@ -88,14 +88,14 @@ import Testing
   }
 
   @Test(arguments: pairs)
-  func `the standard order of two behaviors is not warned of, nor is another right one`(pair: Pair) throws {
+  func `a list does not warn of two behaviors in the standard order, or in another valid one`(pair: Pair) throws {
     #expect(try warnings([pair.inner, pair.outer]) == [])
     #expect(try warnings([pair.outer, pair.inner]) == [])
     let ends = [pair.inner.ordered(.last), pair.outer.ordered(.first)]
     #expect(try warnings(ends, request: pair.request) == [])
   }
 
-  @Test func `everything in its standard place is not warned of`() throws {
+  @Test func `a list does not warn of behaviors in their standard places`() throws {
     // The token has a field of its own, because two credentials of one field are warned of.
     let token = TokenAuthBehavior(TokenSession(source: .refreshToken(.test)), header: .field("X-Token"))
     let all: [any RequestBehavior] = [
@@ -107,14 +107,14 @@ import Testing
     #expect(try warnings(all.reversed()) == [])
   }
 
-  @Test func `behaviors that do nothing to each other may stand in any order`() throws {
+  @Test func `independent behaviors may have any order`() throws {
     #expect(try warnings([LoggingBehavior().ordered(.last), .retry()]) == [])
     #expect(try warnings([CachingBehavior(MemoryCacheStore()).ordered(.inside(.retry)), .retry()]) == [])
     #expect(try warnings([BasicAuthBehavior(user: "u", password: "p").ordered(.first), .retry()]) == [])
     #expect(try warnings([GateBehavior(Gate()).ordered(.first), .deadline(.seconds(60))]) == [])
   }
 
-  @Test func `what the request's options switch off is not warned of`() throws {
+  @Test func `a list does not warn of behaviors that the request's options turn off`() throws {
     let retry = RetryBehavior().ordered(.first)
     let deadline: any RequestBehavior = .deadline(.seconds(60))
     #expect(try warnings([retry, deadline]).count == 1)
@@ -138,7 +138,7 @@ import Testing
     #expect(warnings.first?.hasPrefix("RetryBehavior is further out than GateBehavior \"inner\"") == true)
   }
 
-  @Test func `a group that is put elsewhere as a whole is warned of if its members have several places`() throws {
+  @Test func `a list warns of a group that is moved as a whole if its members have several places`() throws {
     let stack: any RequestBehavior = .resilience()
     let expected = """
       ordered(_:) puts all members of .resilience() at the place retry: DeadlineBehavior, CoalescingBehavior, \
@@ -161,7 +161,7 @@ import Testing
     #expect(try warnings([BehaviorGroup(stack)]) == [])
   }
 
-  @Test func `a group that is put elsewhere is looked at member by member`() throws {
+  @Test func `a moved group is checked member by member`() throws {
     let group = BehaviorGroup([RetryBehavior()]).ordered(.first)
     #expect(try warnings([group, .deadline(.seconds(60))]).count == 1)
   }

@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: ["../../x", "/../../x", "a/../../../x", "https://h/../x"])
-  func `a user's own path above the root stays an error`(path: String) async throws {
+  func `a caller's own path above the root is still an error`(path: String) async throws {
     let transport = ClosureTransport()
     let client = NetworkClient(transport)
     let url = try #require(URL(string: path))

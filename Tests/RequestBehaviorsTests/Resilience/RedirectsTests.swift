@@ -101,7 +101,7 @@ import Testing
     #expect(transport.sent[0].headers["X-Key"] == "secret")
   }
 
-  @Test func `what a behavior further in sets for an origin is set again on the way back to it`() async throws {
+  @Test func `a field that a behavior further in sets for an origin is set again on the return to it`() async throws {
     let transport = redirecting([
       "https://api.example.com/v1/a": (302, "https://other.example/b"),
       "https://other.example/b": (302, "https://api.example.com/c"),
@@ -135,7 +135,7 @@ import Testing
     #expect(transport.sent.count == 1)
   }
 
-  @Test func `a one-shot body that nobody has read yet goes to where the redirect leads`() async throws {
+  @Test func `an unread one-shot body is sent to the redirect's target`() async throws {
     let arrived = Box("")
     let transport = ClosureTransport { request in
       guard request.url.path().hasSuffix("/b") else {
@@ -188,7 +188,8 @@ import Testing
     #expect(same.sent.map { $0.url.path() } == ["/v1/a", "/v1/b"])
   }
 
-  @Test func `a POST that is answered by a redirect to its own URL is followed by GET, which is no loop`() async throws
+  @Test func `a POST that is redirected to its own URL is followed by a GET, which does not count as a loop`()
+    async throws
   {
     let transport = ClosureTransport { request in
       request.method == .post
@@ -253,7 +254,7 @@ import Testing
     #expect(insecure.sent.count == 2, "nothing leads from https to http here")
   }
 
-  @Test func `what belongs to the origin of the request is left behind when another was sent to`() async throws {
+  @Test func `cookies and secrets are not sent if a behavior moves the request to another origin`() async throws {
     let transport = redirecting(["https://mirror.example/v1/a": (302, "b")])
     let request = Request<Void>.get("a", headers: ["Cookie": "c=1"]).with(header: "X-Key", "k", sensitive: .baseURL)
     try await NetworkClient(transport, [mirroring("https://mirror.example")]).send(request)
@@ -283,7 +284,7 @@ import Testing
   }
 
   @Test func `the body of a redirect that is followed is cancelled, that of the outcome is not`() async throws {
-    // A stream that nobody keeps is cancelled without being asked to.
+    // A released stream is cancelled without a call of `cancel`.
     let (cancelled, kept) = (Box<[String]>([]), Box<[ByteStream]>([]))
     let transport = ClosureTransport { request in
       let name = request.url.lastPathComponent
@@ -304,7 +305,7 @@ import Testing
     #expect(transport.sent.last?.url.absoluteString == "https://api.example.com/end")
   }
 
-  @Test func `a user's own behavior can move a request as a redirect does`() async throws {
+  @Test func `a custom behavior can move a request like a redirect`() async throws {
     enum Local: RequestOption { static let defaultValue = 0 }
     let mirror = ClosureBehavior("mirror", order: .retry) { request, next in
       let response = try await next(request)
@@ -326,7 +327,7 @@ import Testing
     #expect(throws: NetworkError.self) { try moved.moved(to: "http://mirror.example/") }
   }
 
-  @Test func `a user's own behavior can ask for the outcome of a POST as a redirect does`() async throws {
+  @Test func `a custom behavior can poll for the outcome of a POST like a redirect`() async throws {
     let polling = ClosureBehavior("polling", order: .outside(.retry)) { request, next in
       let response = try await next(request)
       guard response.statusCode == 202 else { return response }

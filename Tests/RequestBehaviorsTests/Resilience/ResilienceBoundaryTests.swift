@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What decides at the very edge of a limit, and what must not count.
+/// Decisions exactly at a limit, and outcomes that must not count.
 @Suite(.limited) struct ResilienceBoundaryTests {
   private let clock = ManualClock()
 
@@ -20,7 +20,7 @@ import Testing
     #expect(transport.sent.count == 1)
   }
 
-  @Test func `how long failures take says nothing of what is unusually long`() async throws {
+  @Test func `durations of failures do not affect the hedging delay`() async throws {
     let transport = ClosureTransport(numbered: { number, request in
       guard number > 20 else { return NetworkResponse(request: request, statusCode: 503) }
       try await request.call.clock.sleep(for: .seconds(3))
@@ -46,7 +46,7 @@ import Testing
     #expect(transport.sent.count == 2)
   }
 
-  @Test func `when nobody knows any more whether the device is online requests are tried`() async throws {
+  @Test func `if it is unknown whether the device is online requests are sent`() async throws {
     let (asked, lost) = (TestGate(), TestGate())
     let isFirst = Box(true)
     let updates = AsyncThrowingStream<Bool, any Error> {
@@ -56,7 +56,7 @@ import Testing
       }) {
         return false
       }
-      // It is asked for the next value when it has taken the first.
+      // It requests the next value after it has taken the first.
       await asked.pass()
       await lost.pass()
       throw CocoaError(.fileReadUnknown)

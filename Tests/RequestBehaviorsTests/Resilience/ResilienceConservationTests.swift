@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: 0..<4 as Range<UInt64>)
-  func `calls are what succeeded, failed, was cancelled or was refused by the breaker`(seed: UInt64) async throws {
+  func `every call has one outcome, and refused calls are not sent`(seed: UInt64) async throws {
     let policy = CircuitPolicy(failureRatio: 0.3, minimumRequests: 5, breakDuration: .milliseconds(1), probes: 2)
     let (breaker, underWay) = (CircuitBreaker(policy), Box((now: 0, most: 0)))
     let transport = transport(underWay, seed: seed)
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: 0..<200 as Range<UInt64>)
-  func `a circuit lets through no more probes than allowed and opens by what it counted`(seed: UInt64) {
+  func `a circuit keeps its limit of probes and opens by its counts`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let policy = CircuitPolicy(
       minimumRequests: 4, window: .seconds(10), breakDuration: .seconds(2),
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(arguments: 0..<4 as Range<UInt64>)
-  func `a rate limit sends what was not cancelled, each for one permit`(seed: UInt64) async throws {
+  func `a rate limit sends every request that was not cancelled, each for one permit`(seed: UInt64) async throws {
     let limiter = RateLimiter(rate: 1e6, burst: 5)
     let underWay = Box((now: 0, most: 0))
     let transport = transport(underWay, seed: seed)
@@ -114,7 +114,7 @@ import Testing
     #expect(outcomes.all == 600)
     #expect(outcomes.refusals == 0)
     #expect(transport.sent.count >= outcomes.successes + outcomes.failures)
-    // Nobody is left in the queue, who would hold up all later ones.
+    // No request is left in the queue, where it would block all later ones.
     try await NetworkClient(ClosureTransport(), [.rateLimit(limiter)]).send(.get("x"))
   }
 }

@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `a group beside a member of one's own says how to replace it`() throws {
+  @Test func `a group beside a separate member is an error that names the replacement`() throws {
     let client = NetworkClient(ClosureTransport(), [.resilience(), .retry()])
     let error = #expect(throws: NetworkError.self) { try client.pipeline(for: Request<Void>.get("x")) }
     #expect(

@@ -33,7 +33,7 @@ import Testing
       })
   }
 
-  @Test func `the defaults of every behavior contradict nothing`() throws {
+  @Test func `the defaults of all behaviors cause no warning`() throws {
     #expect(
       try warnings(
         .resilience(hedging: .hedging(), rateLimit: .rateLimit(10, burst: 20), concurrencyLimit: .concurrencyLimit(4)),
@@ -41,7 +41,7 @@ import Testing
     #expect(try warnings(.deadline(.seconds(30))) == [])
   }
 
-  @Test func `a timeout that is not shorter than the deadline is warned of`() throws {
+  @Test func `a list warns of a timeout that is not shorter than the deadline`() throws {
     let late = options { $0.timeout = .seconds(30) }
     #expect(
       try warnings(.deadline(.seconds(10)), options: late) == [
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: [95, 1.5, -0.5, .nan])
-  func `a percentile that is not from 0 to 1 is warned of`(share: Double) throws {
+  func `a list warns of a percentile that is not from 0 to 1`(share: Double) throws {
     let hedging = HedgingBehavior(HedgingPolicy(delay: .percentile(share)))
     let expected =
       "HedgingBehavior's percentile is \(share), but it must be from 0 to 1; write 0.95 for 95 of 100 requests"
@@ -71,19 +71,19 @@ import Testing
   }
 
   @Test(arguments: [0, -5, 1e-9, -.infinity, .nan])
-  func `a rate that counts as one request per day is warned of`(rate: Double) throws {
+  func `a list warns of a rate that counts as one request per day`(rate: Double) throws {
     let expected =
       "RateLimitBehavior's rate of \(rate) counts as one request per day; raise it, or hold requests by a gate"
     #expect(try warnings(.rateLimit(rate)) == [expected])
     for rate in [1.0 / 86_400, 10, .infinity] { #expect(try warnings(.rateLimit(rate)) == []) }
   }
 
-  @Test(arguments: [0, -3]) func `a burst that counts as 1 is warned of`(burst: Int) throws {
+  @Test(arguments: [0, -3]) func `a list warns of a burst that counts as 1`(burst: Int) throws {
     let expected = "RateLimitBehavior's burst of \(burst) counts as 1; raise it, or hold requests by a gate"
     #expect(try warnings(.rateLimit(10, burst: burst)) == [expected])
   }
 
-  @Test func `a limit over all hosts that is further out than one for each is warned of`() throws {
+  @Test func `a list warns of a limit over all hosts that is further out than one for each`() throws {
     let all: ConcurrencyLimitBehavior = .concurrencyLimit(32, name: "all hosts", key: LimitKey.forAllRequests)
     #expect(
       try warnings(all, .concurrencyLimit(4)) == [
@@ -101,7 +101,7 @@ import Testing
     #expect(try warnings(all, .concurrencyLimit(4), request: .get("x").with(\.bypassesLimits, true)) == [])
   }
 
-  @Test func `what the request sets counts, not what the configuration or a behavior says`() throws {
+  @Test func `warnings follow the request's values, not those of the configuration or a behavior`() throws {
     let late = options { $0.timeout = .seconds(30) }
     let own: [Request<Void>] = [
       .get("x").with(\.timeout, .seconds(3)), .get("x").with(\.deadline, .seconds(60)), .get("x").with(\.deadline, nil),
@@ -111,18 +111,18 @@ import Testing
     }
   }
 
-  @Test func `a deadline of no time at all is warned of`() throws {
+  @Test func `a list warns of a deadline of zero`() throws {
     #expect(try warnings(.deadline(.zero)).first?.hasPrefix("DeadlineBehavior's 0 s end every call") == true)
   }
 
-  @Test func `a deadline of no time is the only warning, as whatever else takes time would be one too`() throws {
+  @Test func `a deadline of zero causes one warning only, although all other waits exceed it too`() throws {
     let others: [any RequestBehavior] = [
       batch, .rateLimit(0.05, burst: 2), .gate(Gate(longestWait: .seconds(1))), .hedging(after: .seconds(1)),
     ]
     for other in others { #expect(try warnings(.deadline(.zero), other).count == 1, "\(type(of: other))") }
   }
 
-  @Test func `waits of retries for which the deadline leaves no time are warned of`() throws {
+  @Test func `a list warns of retry waits for which the deadline leaves no time`() throws {
     // The longest waits before three retries are 0.5, 1 and 2 seconds.
     #expect(
       try warnings(.deadline(.seconds(3.5)), .retry()) == [
@@ -141,7 +141,7 @@ import Testing
     #expect(try warnings(.deadline(.seconds(1)), .retry(endless)).count == 1)
   }
 
-  @Test func `more retries than a call may make are warned of`() throws {
+  @Test func `a list warns of more retries than a call may make`() throws {
     let patient = RetryPolicy(maximumRetries: 20)
     #expect(try warnings(.retry(patient)).first?.contains("more than the 20 attempts that a call may make") == true)
     #expect(try warnings(.retry(RetryPolicy(maximumRetries: .max))).count == 1)
@@ -151,7 +151,7 @@ import Testing
     #expect(try warnings(.retry(RetryPolicy(maximumRetries: 19))) == [])
   }
 
-  @Test func `a budget that allows nothing is warned of`() throws {
+  @Test func `a list warns of a budget that allows no retry`() throws {
     let empty = RetryBudget(ratio: 0, reserve: 0)
     #expect(try warnings(.retry(budget: empty)).first?.contains("budget allows no retry") == true)
     #expect(try warnings(.hedging(budget: empty)).first?.contains("budget allows no second send") == true)
@@ -163,7 +163,7 @@ import Testing
     #expect(try warnings(.retry(budget: .unlimited)) == [])
   }
 
-  @Test func `a breaker whose window is shorter than two attempts is warned of`() throws {
+  @Test func `a list warns of a breaker whose window is shorter than two attempts`() throws {
     let long = options { $0.timeout = .seconds(20) }
     #expect(
       try warnings(.circuitBreaker(), options: long) == [
@@ -175,7 +175,7 @@ import Testing
     #expect(try warnings(.circuitBreaker(), options: options { $0.timeout = .seconds(15) }) == [])
   }
 
-  @Test func `a second send for which there is no time or no permit is warned of`() throws {
+  @Test func `a list warns of a second send for which there is no time or no permit`() throws {
     let short = options { $0.timeout = .seconds(2) }
     let tardy = try warnings(.hedging(after: .seconds(2)), options: short)
     #expect(tardy.first?.contains("the timeout of an attempt of 2 s") == true)
@@ -187,7 +187,7 @@ import Testing
     #expect(try warnings(.hedging(), .concurrencyLimit(1), request: .get("x").with(\.hedging, nil)) == [])
   }
 
-  @Test func `waits that are longer than the deadline are warned of`() throws {
+  @Test func `a list warns of waits that are longer than the deadline`() throws {
     let deadline = DeadlineBehavior(.seconds(10))
     let rare = try warnings(deadline, .rateLimit(0.05, burst: 2))
     #expect(rare.first?.hasPrefix("RateLimitBehavior has a permit every 20 s") == true)
@@ -200,7 +200,7 @@ import Testing
     #expect(try warnings(deadline, batch).first?.hasPrefix("BatchBehavior collects requests for 10 s") == true)
   }
 
-  @Test func `behaviors that were put at the wrong side of each other are warned of`() throws {
+  @Test func `a list warns of behaviors on the wrong side of each other`() throws {
     let breaker = CircuitBreakerBehavior().ordered(.first)
     #expect(
       try warnings(breaker, .retry()) == [
@@ -216,7 +216,7 @@ import Testing
     #expect(try warnings(outer, .rateLimit(10, burst: 10)).count == 1)
   }
 
-  @Test func `an option that nothing in the list obeys is warned of`() throws {
+  @Test func `a list warns of an option that no behavior obeys`() throws {
     let request = Request<Void>.get("x").with(\.deadline, .seconds(3))
     #expect(
       try warnings(request: request) == ["the option deadline is set, but nothing obeys it; list a DeadlineBehavior"])

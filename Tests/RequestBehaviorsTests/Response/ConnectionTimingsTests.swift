@@ -18,7 +18,7 @@ import Testing
     #expect(!timings.isReused)
   }
 
-  @Test func `without TLS the connection takes until its end`() {
+  @Test func `without TLS the connection phase lasts until its end`() {
     let timings = ConnectionTimings(
       nameLookup: (nil, nil), connecting: (start, after(1)), securing: (nil, nil), isReused: false, protocolName: nil)
     #expect(timings.connecting == .seconds(1))
@@ -26,7 +26,7 @@ import Testing
     #expect(timings.nameLookup == nil)
   }
 
-  @Test func `what has no end, or ends before its start, has no duration`() {
+  @Test func `a phase without an end, or with an end before its start, has no duration`() {
     let timings = ConnectionTimings(
       nameLookup: (start, nil), connecting: (nil, after(1)), securing: (after(1), start), isReused: true,
       protocolName: nil)

@@ -19,7 +19,7 @@ import Testing
     #expect(transport.sent[0].headers["Accept"] == "application/json, text/json")
   }
 
-  @Test func `a request whose whole response is wanted asks for the same as before`() async throws {
+  @Test func `a request for the whole response keeps the Accept of the original type`() async throws {
     let transport = ClosureTransport(200, "1")
     let client = NetworkClient(transport)
     let typed: Request<[Int]> = .get("x")
@@ -37,7 +37,7 @@ import Testing
       ])
   }
 
-  @Test func `an Accept of the user's own is not replaced, nor one of the environment`() async throws {
+  @Test func `the caller's own Accept is not replaced, nor that of the environment`() async throws {
     let transport = ClosureTransport(200, #"{"name":"a"}"#, headers: ["Content-Type": "application/json"])
     let _: User = try await NetworkClient(transport).send(.get("x", headers: ["accept": "application/vnd.a+json"]))
     #expect(transport.sent[0].headers.values(for: "Accept") == ["application/vnd.a+json"])
@@ -46,7 +46,7 @@ import Testing
     #expect(transport.sent[1].headers.values(for: "Accept") == ["application/hal+json"])
   }
 
-  @Test func `what a type says of a body that it refuses is redacted`() async {
+  @Test func `an error's description of a refused body is redacted`() async {
     struct Refusing: Decodable {
       init(from decoder: any Decoder) throws {
         throw DecodingError.dataCorrupted(
@@ -86,7 +86,7 @@ import Testing
     #expect(replaced.name == "replaced")
   }
 
-  @Test func `data and text are the body as it is, of any type and empty too`() async throws {
+  @Test func `data and text are the unchanged body, of any type and also empty`() async throws {
     let data: Data = try await client(200, "é", type: "image/png").send(.get("x"))
     #expect(data == Data("é".utf8))
     let text: String = try await client(200, "é", type: "image/png").send(.get("x"))
@@ -97,7 +97,7 @@ import Testing
     #expect(some == Data("x".utf8))
   }
 
-  @Test func `for data and text no media type is asked for`() async throws {
+  @Test func `for data and text no media type is requested`() async throws {
     let transport = ClosureTransport(200, "x")
     let client = NetworkClient(transport)
     let _: Data = try await client.send(.get("x"))
@@ -109,7 +109,7 @@ import Testing
     await #expect(throws: Never.self) { try await client(200, "no JSON").send(.delete("x")) }
   }
 
-  @Test func `the whole response can be asked for`() async throws {
+  @Test func `a request can return the whole response`() async throws {
     let response: NetworkResponse = try await client(201, "x").send(.post("x"))
     #expect(response.statusCode == 201)
     #expect(try response.text == "x")
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test func `an optional is decoded although a behavior left a fact with the response`() async throws {
+  @Test func `an optional is decoded although a behavior attached a value to the response`() async throws {
     let transport = ClosureTransport(200, #"{"name":"a"}"#, headers: ["Content-Type": "application/json"])
     let user: User? = try await NetworkClient(transport, [LeavingFact()]).send(.get("x"))
     #expect(user == User(name: "a"))
@@ -147,7 +147,7 @@ import Testing
     #expect(error?.message.contains("User") == true)
   }
 
-  @Test func `nilWhenNotFound makes nil of 404 and leaves other failures alone`() async throws {
+  @Test func `nilWhenNotFound returns nil for a 404 and throws for other failures`() async throws {
     let missing: User? = try await client(404, "<html>", type: "text/html").send(.get("x").nilWhenNotFound())
     #expect(missing == nil)
     let found: User? = try await client(200, #"{"name":"a"}"#).send(.get("x").nilWhenNotFound())
@@ -237,7 +237,7 @@ import Testing
     #expect(try await client.send(Request<NetworkResponse>.get("x")).text == text)
   }
 
-  @Test func `for text and data inside the body the decoder's media types are asked for`() async throws {
+  @Test func `for text and data inside the body the decoder's media types are requested`() async throws {
     let transport = ClosureTransport(200, #"{"name":"a"}"#, headers: ["Content-Type": "application/json"])
     let client = NetworkClient(transport)
     let request = Request<String>.get("x").decoding(at: "name")
@@ -258,7 +258,7 @@ import Testing
     #expect(error?.response?.statusCode == 200)
   }
 
-  @Test func `a missing key is named`() async {
+  @Test func `the error for a missing key names the key`() async {
     let error = await #expect(throws: NetworkError.self) { let _: User = try await client(200, "{}").send(.get("x")) }
     #expect(error?.message.contains("name: the key is missing") == true)
   }
@@ -306,7 +306,7 @@ import Testing
     #expect(try error?.decode(Problem.self).title == "no")
   }
 
-  @Test func `mapError replaces failures by the user's own error, and never a cancellation`() async {
+  @Test func `mapError replaces failures by a custom error, and never a cancellation`() async {
     struct APIError: Error, Decodable, Equatable { let title: String }
     let map = MapErrorBehavior { error in (try? (error as? NetworkError)?.decode(APIError.self)) ?? error }
     let failing = NetworkClient(ClosureTransport(422, #"{"title":"no"}"#), [map])

@@ -35,24 +35,24 @@ import Testing
         ]
       ),
     ])
-  func `a kind has its codes and no others`(kind: FailureKinds, names: [String]) {
+  func `a kind contains its own codes only`(kind: FailureKinds, names: [String]) {
     #expect(FailureKindsTests.codes.filter { $0.kinds.contains(kind) }.map(\.rawValue).sorted() == names)
   }
 
-  @Test(arguments: codes) func `a transient code is one of the network, a refusal or a portal`(code: NetworkError.Code)
+  @Test(arguments: codes) func `a transient code belongs to the network, a refusal or a portal`(code: NetworkError.Code)
   {
     let isExpected = !code.kinds.isDisjoint(with: [.network, .refusal]) || code == .intercepted
     #expect(code.kinds.contains(.transient) == isExpected)
   }
 
-  @Test(arguments: codes) func `an error is what its code is`(code: NetworkError.Code) {
+  @Test(arguments: codes) func `an error has the kind of its code`(code: NetworkError.Code) {
     let error = NetworkError(code, "")
     #expect(error.isRefusedLocally == code.kinds.contains(.refusal))
     #expect(error.isTransient == code.kinds.contains(.transient))
     #expect(error.lastAttemptMayHaveArrived != code.kinds.contains(.unsent))
   }
 
-  @Test func `a code of a user has no kind`() {
+  @Test func `a custom code has no kind`() {
     #expect(NetworkError.Code(rawValue: "mine").kinds == [])
   }
 

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What an error says about a repeat, and what the server said about the failure.
+/// An error's facts about a repeat, and the server's words about the failure.
 @Suite(.limited) struct NetworkErrorFactsTests {
   private func error(
     _ status: Int, _ headers: HeaderFields = [:], _ body: String = "", isVerified: Bool = true
@@ -32,7 +32,7 @@ import Testing
   @Test(
     arguments: [(503, "", true), (400, #"{"error":"invalid_grant"}"#, false), (nil, "", true)] as [(Int?, String, Bool)]
   )
-  func `a call whose token cannot be got may succeed later if its cause passes`(
+  func `a call without a token may succeed later if the cause is temporary`(
     status: Int?, body: String, isTransient: Bool
   ) async throws {
     let transport = ClosureTransport { request in
@@ -77,7 +77,7 @@ import Testing
     #expect(NetworkError(code, "").mayHaveArrived == mayHaveArrived)
   }
 
-  @Test func `what the transport knows wins over the code`() {
+  @Test func `the progress that the transport reports takes precedence over the code`() {
     var error = NetworkError(.timedOut, "")
     error.progress = NetworkError.Progress(.notSent)
     #expect(!error.mayHaveArrived)
@@ -134,7 +134,7 @@ import Testing
     #expect(try await error(500, [field: "r-1"], isVerified: false).serverRequestID == nil)
   }
 
-  @Test func `problem details are read, and title and detail stand in the message without secrets`() async throws {
+  @Test func `problem details are read, and the message contains title and detail without secrets`() async throws {
     let body = """
       {"type": "https://e.example/out-of-credit", "title": "You do not have enough credit.", "status": 403,
        "detail": "token=abcdefgh123 and Bearer s3cr3t-value", "instance": "/a/1", "balance": 30}
@@ -162,7 +162,7 @@ import Testing
     #expect(!"\(challenge)".contains("s3cr3t"))
   }
 
-  @Test func `members of a wrong type are left out, and other bodies are no problem`() async throws {
+  @Test func `members of a wrong type are ignored, and other bodies have no problem details`() async throws {
     let headers: HeaderFields = ["Content-Type": "application/problem+json"]
     let odd = try #require(try await error(400, headers, #"{"title": 7, "status": "x", "type": null}"#).problem)
     #expect(odd.type == "about:blank")

@@ -12,7 +12,7 @@ import Testing
       request: NetworkRequest(url: url), statusCode: 200, headers: ["X-A": "1"], body: .data(Data("1".utf8)))
   }
 
-  @Test func `what is changed in a copy of a response stays as it was in the original`() throws {
+  @Test func `a change of a response's copy does not change the original`() throws {
     var copy = original
     copy.statusCode = 404
     copy.headers["X-A"] = "2"
@@ -40,7 +40,7 @@ import Testing
     #expect(copy.trailers == ["X-C": "4"])
   }
 
-  @Test func `what was decoded is forgotten also where whoever changes the body throws`() throws {
+  @Test func `a decoded value is discarded even if a closure that changes the body throws`() throws {
     func change(_ body: inout ResponseBody) throws {
       body = .data(Data(#"["new"]"#.utf8))
       throw CancellationError()

@@ -15,7 +15,7 @@ import Testing
     #expect(second.description == "cannotConnect: no connection (NSURLErrorDomain -1004: Could not connect)")
   }
 
-  @Test func `an error of a user's own is shown as it is`() {
+  @Test func `a custom error is shown unchanged`() {
     struct Own: Error, CustomStringConvertible { let description = "my reason" }
     let error = NetworkError(.cannotConnect, "no connection", underlyingError: Own())
     #expect(error.description == "cannotConnect: no connection (my reason)")

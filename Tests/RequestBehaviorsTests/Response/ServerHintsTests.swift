@@ -24,11 +24,11 @@ import Testing
   }
 
   @Test(arguments: ["", "-1", "soon", "1e9", "0x10", "1 2", "+3", "١"])
-  func `a Retry-After that cannot be read is passed over`(value: String) {
+  func `an invalid Retry-After is ignored`(value: String) {
     #expect(hints(["Retry-After": value]).delay == nil)
   }
 
-  @Test func `a Retry-After beyond all bounds is a century, not a trap`() {
+  @Test func `a very large Retry-After is limited to a century, without a trap`() {
     #expect(hints(["retry-after-ms": String(repeating: "9", count: 400)]).delay == .seconds(3_162_240_000))
     #expect(hints(["retry-after-ms": String(repeating: "9", count: 30)]).delay == .seconds(3_162_240_000))
     #expect(hints(["Retry-After": "99999999999999999999"]).delay == .seconds(3_162_240_000))
@@ -41,18 +41,18 @@ import Testing
     #expect(hints(headers).delay == .seconds(20))
   }
 
-  @Test func `milliseconds win over seconds`() {
+  @Test func `milliseconds take precedence over seconds`() {
     #expect(hints(["Retry-After": "2", "retry-after-ms": "1250"]).delay == .milliseconds(1_250))
   }
 
   @Test(arguments: ["x-should-retry", "Stripe-Should-Retry"])
-  func `servers say whether they want a retry`(name: String) {
+  func `servers can ask for a retry or forbid it`(name: String) {
     #expect(hints([name: "true"]).shouldRetry == true)
     #expect(hints([name: "False"]).shouldRetry == false)
     #expect(hints([name: "maybe"]).shouldRetry == nil)
   }
 
-  @Test func `RateLimit and RateLimit-Policy of draft 11 make limits by name`() throws {
+  @Test func `RateLimit and RateLimit-Policy of draft 11 are read as named limits`() throws {
     let hints = hints([
       "RateLimit": #""default";r=50;t=30, "burst";r=0;t=7"#,
       "RateLimit-Policy": #""burst";q=100;w=60,"daily, all";q=1000;w=86400;pk=:abc:"#,
@@ -75,16 +75,16 @@ import Testing
     #expect(hints(spent, status: 200).delay == .seconds(60))
   }
 
-  @Test func `a reset without what remains counts when the request was refused only`() {
+  @Test func `a reset without a remaining count applies only if the request was refused`() {
     #expect(hints(["X-RateLimit-Reset": "20"], status: 429).delay == .seconds(20))
     #expect(hints(["X-RateLimit-Reset": "20"], status: 200).delay == nil)
   }
 
-  @Test func `Retry-After wins over limits`() {
+  @Test func `Retry-After takes precedence over limits`() {
     #expect(hints(["Retry-After": "1", "RateLimit": "a;r=0;t=9"]).delay == .seconds(1))
   }
 
-  @Test func `a response that may not come from the server gives no hint`() {
+  @Test func `a response that may not come from the server does not give a hint`() {
     let hints = hints(["Retry-After": "9", "x-should-retry": "true", "RateLimit": "a;r=0;t=9"], isVerified: false)
     #expect(hints.delay == nil)
     #expect(hints.shouldRetry == nil)
@@ -95,7 +95,7 @@ import Testing
     "RateLimit: \"", "RateLimit: ;;;", "RateLimit: ,,=", "RateLimit: a;r=;t=", "RateLimit: a;r=99999999999999999999",
     "RateLimit: \"a\\\"b\";r=0;t=1", "RateLimit-Policy: q=1", "X-RateLimit-Reset: NaN",
   ])
-  func `broken fields do no harm`(line: String) {
+  func `malformed fields do not cause a negative delay`(line: String) {
     let parts = line.split(separator: ": ", maxSplits: 1).map(String.init)
     #expect((hints([parts[0]: parts[1]], status: 429).delay ?? .zero) >= .zero)
   }

@@ -54,7 +54,7 @@ import Testing
     ("text/plain", "name is too long"),
     ("text/html", "<h1>Forbidden</h1>"), (nil, "Forbidden"), ("image/png", "Forbidden"), ("nonsense", "Forbidden"),
   ])
-  func `other bodies have no reason`(type: String?, body: String) async throws {
+  func `other bodies do not have a reason`(type: String?, body: String) async throws {
     let error = try await error(type, body)
     #expect(error.serverMessage == nil)
     #expect(error.message == "the server answered 422")
@@ -88,7 +88,7 @@ import Testing
     #expect(longer.serverMessage == nil)
   }
 
-  @Test func `a success that cannot be decoded has no words about a failure`() async throws {
+  @Test func `a success that cannot be decoded does not have a server message`() async throws {
     let transport = ClosureTransport { request in
       NetworkResponse(
         request: request, statusCode: 200, headers: ["Content-Type": "application/json"],

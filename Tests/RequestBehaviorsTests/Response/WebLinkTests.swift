@@ -33,7 +33,7 @@ import Testing
     #expect(list["index"]?.absoluteString == "https://example.org/index")
   }
 
-  @Test func `a link that is about something else than the response is left out`() throws {
+  @Test func `a link with another context than the response is ignored`() throws {
     #expect(try links(##"</terms>; rel="copyright"; anchor="#foo""##).isEmpty)
     #expect(try links(#"</2>; rel="next"; anchor="http://other.example/""#).isEmpty)
     #expect(try links(#"</2>; rel="next"; anchor="http://example.com/TheBook/""#)["next"] != nil)
@@ -69,7 +69,7 @@ import Testing
     "<mailto:a@b.c>; rel=next", "<javascript:x>; rel=next", "<http://u:p@h/>; rel=next", "<http://[/>; rel=next",
     #"<\u{0}>; rel"#, "</a>; rev=next",
   ])
-  func `what is no link with a relation to a page is passed over`(value: String) throws {
+  func `a value without a link to a page is ignored`(value: String) throws {
     #expect(try links(value).isEmpty)
   }
 
@@ -86,7 +86,7 @@ import Testing
     #expect(try links("<#y>; rel=me", from: "http://h/a#x")["me"]?.absoluteString == "http://h/a#y")
   }
 
-  @Test func `a title in another character set than UTF-8 gives way to the plain one`() throws {
+  @Test func `a title in a charset other than UTF-8 is ignored in favor of the plain one`() throws {
     let links = try links(#"</1>; rel=next; title="plain"; title*=iso-8859-1''%e4"#)
     #expect(links[0].title == "plain")
   }

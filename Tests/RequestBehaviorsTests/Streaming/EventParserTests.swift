@@ -50,7 +50,7 @@ import Testing
     Example("data:test\n\ndata: test\n\n", ServerSentEvent(data: "test"), ServerSentEvent(data: "test")),
   ]
 
-  /// What the rules say of the rest.
+  /// The expected events of the rest.
   static let rules: [Example] = [
     Example("\u{FEFF}data: a\n\n\u{FEFF}data: b\n\n", ServerSentEvent(data: "a")),
     Example("data: a\r\rdata: b\r\n\r\ndata: c\n\r\n", "abc".map { ServerSentEvent(data: "\($0)") }),
@@ -72,7 +72,7 @@ import Testing
   ]
 
   @Test(arguments: published + rules)
-  func `a stream gives the events of the rules wherever it is cut`(example: Example) throws {
+  func `a stream gives the events of the specification wherever it is cut`(example: Example) throws {
     let body = Data(example.text.utf8)
     #expect(try EventParserTests.events([body]) == example.events)
     #expect(try EventParserTests.events(body.map { Data([$0]) }) == example.events)
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `what is no UTF-8 is replaced, wherever it is cut`() throws {
+  @Test func `invalid UTF-8 is replaced, wherever the stream is cut`() throws {
     let body = Data([0x64, 0x61, 0x74, 0x61, 0x3A, 0xFF, 0xE2, 0x82, 0x0A, 0x0A])
     for cut in 0...body.count {
       let events = try EventParserTests.events([body.prefix(cut), body.dropFirst(cut)])
@@ -90,11 +90,11 @@ import Testing
     }
   }
 
-  @Test func `an event is there with the CR that ends it, before the LF has come`() throws {
+  @Test func `an event is available at the CR that ends it, before the LF arrives`() throws {
     #expect(try EventParserTests.events([Data("data: a\r\n\r".utf8)]) == [ServerSentEvent(data: "a")])
   }
 
-  @Test func `an id counts from the empty line on that ends its event, with data or without`() throws {
+  @Test func `an id takes effect at the empty line that ends its event, with data or without`() throws {
     var parser = EventParser()
     parser.add(Data("id: 1\ndata: a\n\nid: 2\n\nid: 3\ndata: b\n".utf8))
     #expect(try parser.next()?.id == "1")

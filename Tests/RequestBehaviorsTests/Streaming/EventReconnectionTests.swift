@@ -6,7 +6,7 @@ import Testing
 
 /// Requests for events that are made again.
 @Suite(.limited) struct EventReconnectionTests {
-  /// Reads a number of events while the clock goes on whenever somebody waits; the waits are returned, too.
+  /// Reads a number of events while the clock advances at each wait, and returns the waits too.
   private func read(
     _ count: Int, of server: StreamFixture, _ reconnection: EventReconnection = .init(random: { 1 }),
     _ behaviors: [any RequestBehavior] = [], request: Request<NetworkResponse> = .get("feed")
@@ -25,7 +25,7 @@ import Testing
     return (events, waits.value)
   }
 
-  @Test func `a stream that ends or breaks off is followed by one that goes on after the latest id`() async throws {
+  @Test func `a stream that ends or breaks off is followed by one that resumes after the latest id`() async throws {
     let server = StreamFixture(
       .init("id: 1\ndata: a\n\nid: 2\ndata: cut"), .init("retry: 500\ndata: b\n\nid\n\n", error: .connectionLost),
       .init("data: c\n\n"))
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: ["0", "499"])
-  func `a server that asks for no wait is asked again after half a second`(retry: String) async throws {
+  func `if the server names no valid wait, the next request is sent after half a second`(retry: String) async throws {
     let server = StreamFixture(.init("retry: \(retry)\ndata: a\n\n"), .init("data: b\n\n"))
     let (events, waits) = try await read(2, of: server)
     #expect(events.map(\.data) == ["a", "b"])
@@ -93,7 +93,7 @@ import Testing
     #expect(server.requests.value.count == 1)
   }
 
-  @Test func `the limit ends the events with the failure at hand`() async throws {
+  @Test func `the limit of reconnections ends the events with the latest failure`() async throws {
     let server = StreamFixture(.init("data: a\n\n"))
     let error = await #expect(throws: NetworkError.self) {
       try await read(9, of: server, EventReconnection(limit: 2, random: { 0 }))
@@ -102,7 +102,7 @@ import Testing
     #expect(server.requests.value.count == 3)
   }
 
-  @Test func `a server that asks for too long a wait is not asked again`() async throws {
+  @Test func `a server that asks for too long a wait gets no further request`() async throws {
     let server = StreamFixture(.init("retry: 3600001\ndata: a\n\n"))
     #expect(try await read(9, of: server).events.map(\.data) == ["a"])
     #expect(server.requests.value.count == 1)
@@ -124,7 +124,7 @@ import Testing
     #expect(server.requests.value.count == 2)
   }
 
-  @Test func `the events of one user do not go on for another`() async throws {
+  @Test func `the events of one user do not continue for another`() async throws {
     let server = StreamFixture(.init("data: a\n\n"), .init("data: b\n\n"), .init("data: c\n\n"))
     let user = Box("mona")
     let scope = UserBehavior(user: user, requests: server.requests)
@@ -134,10 +134,10 @@ import Testing
   }
 
   @Test(arguments: [NetworkError.Code.cannotConnect, .badResponse])
-  func `a token that cannot be had is waited for if the failure passes`(_ code: NetworkError.Code) async throws {
+  func `a missing token is waited for if the failure is temporary`(_ code: NetworkError.Code) async throws {
     let refusal = StreamFixture.Reply().with(status: 401, headers: [:])
     let server = StreamFixture(.init("data: a\n\n"), refusal, .init("data: b\n\n"))
-    // The refresh has a clock that does not go on by itself, so that it does not take too long.
+    // The refresh has a clock that does not advance by itself, so that it does not take too long.
     let session = TokenSession(
       source: .refreshing { _, _ in throw NetworkError(code, "the token server fails") },
       clock: server.clock.requestClock)
@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  @Test func `the id of the request is sent until the server gives another one, or none`() async throws {
+  @Test func `the id of the request is sent until the server sends another one, or an empty one`() async throws {
     let server = StreamFixture(.init(), .init("id: 5\ndata: a\n\n"), .init("id\ndata: b\n\n"), .init("data: c\n\n"))
     let request = Request<NetworkResponse>.get("feed").with(header: "Last-Event-ID", "41")
     _ = try await read(3, of: server, request: request)

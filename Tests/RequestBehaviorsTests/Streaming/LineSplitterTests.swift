@@ -20,13 +20,13 @@ import Testing
     return lines
   }
 
-  @Test func `lines that were read take no memory`() throws {
+  @Test func `lines that were read are released`() throws {
     var splitter = LineSplitter()
     for _ in 0..<1_000 {
       splitter.add(Data("a line\nand the beginning".utf8))
       while try splitter.next() != nil {}
     }
-    // One chunk at most, and the line that it goes on with.
+    // One chunk at most, and the line that it continues.
     let buffer = try #require(Mirror(reflecting: splitter).descendant("buffer") as? [UInt8])
     #expect(buffer.count < 50)
   }

@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `events end before the one that says so, and the stream is cancelled`() async throws {
+  @Test func `events end before the terminating one, and the stream is cancelled`() async throws {
     let server = StreamFixture(.init("data: one\n\ndata: [DONE]\n\ndata: two\n\n", isOpen: true))
     let response = try await server.client().stream(.post("chat"))
     var events = response.events.until { $0.data == "[DONE]" }.makeAsyncIterator()
@@ -28,7 +28,9 @@ import Testing
     #expect(server.cancellations.value == 1)
   }
 
-  @Test func `events that end as they say are a success, also of a body that a behavior wrapped`() async throws {
+  @Test func `events that end with the terminating one are a success, also of a body that a behavior wrapped`()
+    async throws
+  {
     for isWrapped in [false, true] {
       let server = StreamFixture(.init("data: one\n\ndata: [DONE]\n\n", isOpen: true))
       let reports = Box<[CallReport]>([])
@@ -50,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `events that end with an error cancel the body, and there are no more`() async throws {
+  @Test func `an error of the events cancels the body, and no event follows`() async throws {
     let server = StreamFixture(.init("data: one\n\ndata: more than ten\n\ndata: two\n\n", isOpen: true))
     let response = try await server.client().stream(.post("chat"))
     var events = response.events.limit(bytes: 10).makeAsyncIterator()
@@ -61,7 +63,7 @@ import Testing
     #expect(try await events.next() == nil)
   }
 
-  @Test func `events of JSON become values, and those without data none`() async throws {
+  @Test func `events of JSON become values, and those without data are skipped`() async throws {
     let server = StreamFixture(
       .init("data: {\"text\":\"a\"}\n\nevent: ping\ndata\n\ndata: {\"text\":\ndata: \"b\"}\n\ndata: [DONE]\n\n"))
     let response = try await server.client().stream(.post("chat"))
@@ -69,7 +71,7 @@ import Testing
     #expect(try await deltas.all() == [Delta(text: "a"), Delta(text: "b")])
   }
 
-  @Test func `an event is decoded after its type was looked at`() async throws {
+  @Test func `an event is decoded by its type`() async throws {
     let server = StreamFixture(.init("event: delta\ndata: {\"text\":\"a\"}\n\nevent: usage\ndata: {\"tokens\":7}\n\n"))
     var texts: [String] = []
     var tokens = 0
@@ -81,7 +83,7 @@ import Testing
     #expect(tokens == 7)
   }
 
-  @Test func `an event that does not fit its type is named by it, and its secrets are hidden`() throws {
+  @Test func `the error for an event that does not fit its type names the type, and hides secrets`() throws {
     let event = ServerSentEvent(type: "delta", data: #"{"text":1,"password":"canary"}"#)
     let error = try #require(#expect(throws: NetworkError.self) { try event.decode(Delta.self) })
     #expect(error.code == .decodingFailed)
@@ -89,7 +91,7 @@ import Testing
     #expect(!"\(error)".contains("canary"))
   }
 
-  @Test func `an event that does not fit is named by its number, and its secrets are hidden`() async throws {
+  @Test func `the error for an event that does not fit has its number, and hides secrets`() async throws {
     let server = StreamFixture(
       .init("data: {\"text\":\"a\"}\n\ndata: {\"text\":1,\"password\":\"canary\"}\n\n", isOpen: true))
     let deltas = try await server.client().stream(.post("chat")).events.decode(Delta.self)
@@ -108,7 +110,7 @@ import Testing
     #expect(server.cancellations.value == 1)
   }
 
-  @Test func `no event in time ends the events, also where comments come`() async throws {
+  @Test func `a timeout without an event ends the events, even if comments arrive`() async throws {
     let server = StreamFixture(.init("data: one\n\n", ": still there\n\n", isOpen: true))
     let events = try await server.client().stream(.get("feed")).events.idleTimeout(.seconds(30))
     let first = TestGate()
@@ -125,7 +127,9 @@ import Testing
     #expect(server.cancellations.value == 1)
   }
 
-  @Test func `a request for events says so, passes caches by, and is sent once for every iteration`() async throws {
+  @Test func `a request for events asks for their type, bypasses caches, and is sent once for every iteration`()
+    async throws
+  {
     let server = StreamFixture(.init("data: one\n\n"), .init("data: two\n\n"))
     let store = MemoryCacheStore()
     let events = server.client([.caching(store)]).events(.get("feed"))
@@ -153,7 +157,7 @@ import Testing
     #expect(try await server.client().events(request).all().count == 1)
   }
 
-  @Test func `another content type is the error even if the body goes on for ever`() async throws {
+  @Test func `another content type is an error even if the body never ends`() async throws {
     let server = StreamFixture(StreamFixture.Reply("<html>", isOpen: true).with(headers: ["Content-Type": "text/html"]))
     let task = Task { try await server.client().events(.get("feed"), reconnecting: .automatic).all() }
     await server.clock.waitForSleepers(1)

@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `a line is there before the next one has come`() async throws {
+  @Test func `a line is available before the next one arrives`() async throws {
     let server = StreamFixture(.init("one\ntw", isOpen: true))
     let response = try await server.client().stream(.get("log"))
     var lines = response.lines.makeAsyncIterator()
@@ -36,7 +36,7 @@ import Testing
     #expect(server.cancellations.value == 1)
   }
 
-  @Test func `lines that nobody reads cancel the stream when they are dropped`() async throws {
+  @Test func `unread lines cancel the stream when they are released`() async throws {
     let server = StreamFixture(.init("one\n", isOpen: true))
     do {
       let lines = try await server.client().stream(.get("log")).lines
@@ -70,7 +70,7 @@ import Testing
     #expect(error?.code == .truncatedBody)
   }
 
-  @Test func `nothing comes after an error or the end`() async throws {
+  @Test func `no line follows an error or the end`() async throws {
     let server = StreamFixture(.init("one", error: .truncatedBody))
     var lines = try await server.client().stream(.get("log")).lines.makeAsyncIterator()
     await #expect(throws: NetworkError.self) { try await lines.next() }
@@ -90,7 +90,7 @@ import Testing
     return StreamFixture(reply)
   }
 
-  @Test func `every line is a value, and empty lines are none`() async throws {
+  @Test func `every line is a value, and empty lines are skipped`() async throws {
     let server = JSONLinesTests.server("{\"id\":1}\n\n \t\r\n{\"id\"", ":2}\n{\"id\":3}")
     let users: JSONLines<User> = server.client().jsonLines(.get("users"))
     #expect(server.requests.value.isEmpty)
@@ -105,7 +105,7 @@ import Testing
     #expect(ids == [1, 2])
   }
 
-  @Test func `a line that does not fit is named by its number, and its secrets are hidden`() async throws {
+  @Test func `the error for a line that does not fit has its number, and hides secrets`() async throws {
     let server = JSONLinesTests.server("{\"id\":1}\n\n{\"id\":\"x\",\"password\":\"canary\"}\n{\"id\":4}\n")
     let users: JSONLines<User> = server.client().jsonLines(.get("users"))
     var read: [User] = []
@@ -136,7 +136,7 @@ import Testing
     #expect(error?.code == .lineTooLong)
   }
 
-  @Test func `values of lines stand at the place that the request says`() async throws {
+  @Test func `values of lines are decoded at the path that the request names`() async throws {
     let server = StreamFixture(.init("{\"item\":{\"id\":1}}\n{\"item\":{\"id\":2}}\n").with(headers: [:]))
     let request = Request<Int>.get("export").decoding(at: "item.id")
     #expect(try await server.client().jsonLines(request).all() == [1, 2])

@@ -12,7 +12,7 @@ final class StreamFixture: Sendable {
     var chunks: [String] = []
     /// What the body ends with; `nil` for its end.
     var error: NetworkError.Code?
-    /// Whether it goes on without end.
+    /// Whether it never ends.
     var isOpen = false
 
     init(_ chunks: String..., error: NetworkError.Code? = nil, isOpen: Bool = false) {

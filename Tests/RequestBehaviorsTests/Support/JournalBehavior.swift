@@ -1,7 +1,7 @@
 import RequestBehaviors
 import TestSupport
 
-/// A behavior that notes each hook in a journal, and throws in those that it is told to.
+/// A behavior that notes each hook in a journal, and throws in the configured ones.
 struct JournalBehavior: RequestBehavior {
   enum Hook: String, CaseIterable, Sendable {
     case interceptBefore, headers, modify, afterSuccess, interceptAfter

@@ -2,15 +2,15 @@ import Foundation
 import RequestBehaviors
 import TestSupport
 
-/// A clock on which every wait is over at once and has taken its time all the same.
+/// A clock on which every wait ends at once and still advances the time.
 ///
-/// For what waits one after the other; where several wait at once, `ManualClock` decides who is first.
+/// A clock for consecutive waits; for concurrent ones, `ManualClock` decides which is first.
 final class LeapingClock: Sendable {
   private let state: Box<(now: Duration, date: Date, sleeps: [Duration])>
 
   init(date: Date = Date(timeIntervalSince1970: 1_577_836_800)) { state = Box((.zero, date, [])) }
 
-  /// How far time has gone.
+  /// The present time.
   var now: Duration { state.value.now }
   var date: Date { state.value.date }
 
@@ -35,7 +35,7 @@ final class LeapingClock: Sendable {
 }
 
 extension Call {
-  /// What behaviors recorded of a kind.
+  /// The events of a kind that behaviors recorded.
   func messages(of kind: Event.Kind) -> [String] { events.filter { $0.kind == kind }.map(\.message) }
 }
 

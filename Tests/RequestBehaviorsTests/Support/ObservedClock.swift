@@ -4,7 +4,7 @@ import TestSupport
 
 /// A manual clock that tells when it was looked at.
 ///
-/// For what looks at the clock where it does something that nothing else shows.
+/// A clock whose reads show an action that has no other sign.
 final class ObservedClock: Sendable {
   let manual = ManualClock()
   private let looks = TestGate()
@@ -18,7 +18,7 @@ final class ObservedClock: Sendable {
       }, date: manual.date, sleep: manual.sleep)
   }
 
-  /// Does something that makes somebody look at the clock so many times, and returns when that is done.
+  /// Performs an action that reads the clock so many times, and returns after the last read.
   func waitForLooks<Result>(_ count: Int, after body: () -> Result) async -> Result {
     let before = looks.arrivalCount
     let result = body()

@@ -94,7 +94,7 @@ import Testing
     #expect(try await !perform {})
   }
 
-  @Test func `a run is stuck when none of its tests ended some time after its limit`() async throws {
+  @Test func `a run is stuck when none of its tests has ended some time after its limit`() async throws {
     let gate = TestGate()
     async let hangs = perform { await gate.pass() }
     await gate.waitForArrivals(1)
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func `no test has a limit that measures what the others take`() throws {
+  @Test func `no test has a limit that counts the time of other tests`() throws {
     for (name, text) in try sources() {
       #expect(!text.contains(".time" + "Limit("), "write .limited(to:) in \(name)")
     }

@@ -5,11 +5,11 @@ import TestSupport
 /// A server that gives tokens `t1`, `t2`, … at `token` and accepts the newest one everywhere else.
 final class TokenServer: Sendable {
   struct State {
-    /// What `token` answers before it gives tokens again.
+    /// The responses of `token` before it gives tokens again.
     var refusals: [@Sendable (NetworkRequest) -> NetworkResponse] = []
     var issued = 0
     var valid: String?
-    /// The lifetime that is told.
+    /// The lifetime in the response.
     var lifetime = 3_600
     /// The responses of the API whatever the token is.
     var answer: (@Sendable (NetworkRequest) -> NetworkResponse)?

@@ -54,7 +54,7 @@ import Testing
     #expect(try error(pem: key + "\n" + certificate).message.contains("\(pin)"))
   }
 
-  @Test func `a key with a passphrase is an error that says what to do`() throws {
+  @Test func `a key with a passphrase is an error that names the remedy`() throws {
     let message = try error(pem: Self.ellipticCertificate + "\n" + Self.encryptedKey).message
     #expect(message.contains("passphrase"))
     #expect(message.contains("openssl"))
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: [ellipticKey, ellipticKeySEC1, rsaKey, rsaKeyPKCS1])
-  func `a key that is cut off is an error, and one that is changed ends nothing`(pem: String) throws {
+  func `a key that is cut off is an error, and a changed key does not end the process`(pem: String) throws {
     let certificates = try X509Certificate.certificates(pem: Self.ellipticCertificate)
     let whole = Array(try der(pem))
     for length in 0..<whole.count {
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `no description of an identity shows its key`() throws {
+  @Test func `descriptions of an identity do not show its key`() throws {
     let identity = try ClientIdentity(pem: Self.pairs[0], hosts: ["api.example.com"])
     var dumped = ""
     dump(identity, to: &dumped)

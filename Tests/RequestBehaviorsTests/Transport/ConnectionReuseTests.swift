@@ -9,7 +9,7 @@ import Testing
     (URLSessionTransport.ConnectionReuse.all, [0, 0, 0, 0, 0]), (.safeRequests, [0, 1, 0, 2, 0]),
     (.never, [0, 1, 2, 3, 4]),
   ])
-  func `requests that must not meet a stray response have connections of their own`(
+  func `requests that must not get a stray response have separate connections`(
     reuse: URLSessionTransport.ConnectionReuse, connections: [Int]
   ) async throws {
     let server = try LoopbackServer { _ in .text("ok") }

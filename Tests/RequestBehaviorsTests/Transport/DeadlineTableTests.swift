@@ -11,7 +11,7 @@ import Testing
     #expect(table.expired(at: .seconds(105)) == ["a": .total(.seconds(100))])
   }
 
-  @Test func `what expires first is told, and only once it is due`() {
+  @Test func `a deadline expires only when it is due, and the first one due is returned`() {
     var table = DeadlineTable<String>()
     table.insert("idle", idle: .seconds(3), total: nil, at: .zero)
     table.insert("total", idle: nil, total: .seconds(2), at: .seconds(2))
@@ -33,7 +33,7 @@ import Testing
     #expect(table.expired(at: eternity).isEmpty)
   }
 
-  @Test func `touching what is not there does nothing`() {
+  @Test func `touching a missing entry has no effect`() {
     var table = DeadlineTable<Int>()
     table.touch(1, at: .seconds(1))
     #expect(table.ids.isEmpty)

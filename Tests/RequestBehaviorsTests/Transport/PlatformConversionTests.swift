@@ -43,14 +43,14 @@ import Testing
   }
 
   @Test(arguments: [0, -1, .infinity, .nan, 1e300])
-  func `a timeout that is none becomes none`(timeout: TimeInterval) throws {
+  func `an invalid timeout becomes nil`(timeout: TimeInterval) throws {
     var platform = URLRequest(url: try #require(url))
     platform.timeoutInterval = timeout
     #expect(try NetworkRequest(platform).idleTimeout == nil)
   }
 
   @Test(arguments: ["/path", "file:///etc/hosts", "mailto:a@example.com"])
-  func `a URLRequest that is not for a web server is refused`(text: String) throws {
+  func `a URLRequest without an http URL is refused`(text: String) throws {
     let url = try #require(URL(string: text))
     #expect { try NetworkRequest(URLRequest(url: url)) } throws: { ($0 as? NetworkError)?.code == .invalidURL }
   }

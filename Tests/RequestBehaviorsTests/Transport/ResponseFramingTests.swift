@@ -8,7 +8,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// What the head says of the body, and whether it came (RFC 9112 §6.3).
+/// The length of a body by its head, and whether it is complete (RFC 9112 §6.3).
 @Suite(.limited) struct ResponseFramingTests {
   private let transport = URLSessionTransport()
 
@@ -20,7 +20,7 @@ import Testing
     "Content-Length: 5\r\nContent-Length: 3", "Content-Length: 3\r\nContent-Length: 5", "Content-Length: 5, 3",
     "Content-Length: 5,", "Content-Length: +5",
   ])
-  func `lengths that contradict each other or are none are refused`(fields: String) async throws {
+  func `contradictory or invalid lengths are refused`(fields: String) async throws {
     let server = try LoopbackServer()
     server.enqueue(raw(fields))
     let error = try await transport.failure(of: server.request())
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(.enabled(if: isLinux, "not known of others"))
-  func `encoded data that is missing altogether is incomplete where the connection's end is the body's`() async throws {
+  func `a body without any encoded data is incomplete if it ends with the connection`() async throws {
     let server = try LoopbackServer()
     server.enqueue(raw("Content-Encoding: gzip", ""))
     #expect(try await transport.failure(of: server.request()).code == .truncatedBody)
@@ -68,7 +68,7 @@ import Testing
     #expect(try await transport.send(server.request(.head)).data.isEmpty)
   }
 
-  @Test func `a length that no number can hold is too long`() async throws {
+  @Test func `a length that is too large for an integer is too long`() async throws {
     let server = try LoopbackServer()
     server.enqueue(raw("Content-Length: 99999999999999999999"))
     let error = try await transport.failure(of: server.request())
@@ -87,7 +87,7 @@ import Testing
     #expect(error.message == "the response has 1001 header fields; at most 1000 are accepted")
   }
 
-  @Test func `a response without a field is refused where the platform takes anything for HTTP`() throws {
+  @Test func `a response without fields is refused if the platform accepts any bytes as HTTP`() throws {
     func objection(_ status: Int, _ fields: [String: String], takesAnything: Bool) throws -> String? {
       let response = try #require(
         HTTPURLResponse(url: baseURL, statusCode: status, httpVersion: nil, headerFields: fields))

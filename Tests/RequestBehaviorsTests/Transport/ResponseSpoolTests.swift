@@ -15,7 +15,7 @@ import Testing
 
   private func bytes(_ text: String) -> Data { Data(text.utf8) }
 
-  @Test func `what the reader lags behind comes in its order, and its files have no name`() async throws {
+  @Test func `chunks that the reader has not read keep their order, and their files have no name`() async throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     let body = body()
     for text in ["12345", "67890", "abcde", "fghij"] { try body.push(bytes(text)) }
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: 1...20)
-  func `every byte is in its place, whoever is faster`(seed: UInt64) async throws {
+  func `every byte is in its place, whether the reader or the writer is faster`(seed: UInt64) async throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     var generator = SeededGenerator(seed: seed)
     let sizes = (0..<200).map { _ in Int.random(in: 1...40, using: &generator) }
@@ -55,7 +55,7 @@ import Testing
     #expect(try await reader.value == content)
   }
 
-  @Test func `an error comes after what was received before it`() async throws {
+  @Test func `an error is delivered after the bytes received before it`() async throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     let body = body()
     try body.push(bytes("1234567890"))
@@ -68,7 +68,7 @@ import Testing
     #expect(error?.code == .connectionLost)
   }
 
-  @Test func `a reader that lags further behind than the limit ends the body`() async throws {
+  @Test func `a chunk beyond the limit of unread bytes is an error`() async throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     let body = body(limit: 5)
     try body.push(bytes("1234567890"))
@@ -81,7 +81,7 @@ import Testing
     #expect(try await body.next() == bytes("f"))
   }
 
-  @Test func `a directory that takes no files is named by the error`() throws {
+  @Test func `the error for a missing directory names it`() throws {
     try FileManager.default.removeItem(at: directory)
     let body = body()
     try body.push(bytes("1234567890"))

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What happens when a server closes an idle connection at the very moment at which a client uses it again.
+/// A server that closes an idle connection at the moment at which a client reuses it.
 ///
 /// URLSession sends the request again by itself then, on Linux without the bytes of the body that it has sent before.
 @Suite(.limited) struct StaleConnectionTests {
@@ -59,7 +59,7 @@ import Testing
   @Test(
     .enabled(if: isLinux, "URLSession does not repeat it elsewhere"),
     arguments: [RequestMethod.post, .patch, "REPORT"], [nil, RequestBody.data(Data())])
-  func `a request that must not be repeated and has no body goes over a fresh connection`(
+  func `a request that must not be repeated and has no body uses a fresh connection`(
     method: RequestMethod, body: RequestBody?
   ) async throws {
     let server = try LoopbackServer { _ in .text("ok") }
@@ -75,7 +75,7 @@ import Testing
   @Test(
     .enabled(if: isLinux, "elsewhere URLSession may repeat it, and need not"),
     arguments: [RequestMethod.get, .head, .options, .delete, .put])
-  func `a request that may be repeated and has no body is`(method: RequestMethod) async throws {
+  func `a request that may be repeated and has no body is sent again`(method: RequestMethod) async throws {
     let server = try LoopbackServer { _ in .text("ok") }
     server.enqueue(.text("warm").fault(.reset, at: .nextRequest))
     let transport = URLSessionTransport()
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(.enabled(if: isLinux, "elsewhere URLSession makes no second connection for it"))
-  func `a body that arrived before the server went away for good is not sent again`() async throws {
+  func `a body that was sent before the server went away is not sent again`() async throws {
     let gate = LoopbackGate()
     let server = try LoopbackServer()
     server.enqueue(.text("warm"), .text("held").held(by: gate))

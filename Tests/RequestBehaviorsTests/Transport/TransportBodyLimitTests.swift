@@ -19,7 +19,7 @@ import Testing
     await server.waitForConnections(atMost: 0)
   }
 
-  @Test func `a body that turns out to be too long is cut off`() async throws {
+  @Test func `a body that exceeds the limit is cut off`() async throws {
     let server = try LoopbackServer { _ in
       LoopbackResponse.chunked((0..<64).map { _ in Data(count: 1_000) }).fault(.stall, at: .body(after: 50_000))
     }
@@ -28,7 +28,7 @@ import Testing
     await server.waitForConnections(atMost: 0)
   }
 
-  @Test func `200 MB are not swallowed`() async throws {
+  @Test func `200 MB are not read into memory`() async throws {
     let server = try LoopbackServer { _ in
       .data(Data(count: 1 << 20), repeated: 200).header("Content-Encoding", "identity")
     }
@@ -37,7 +37,7 @@ import Testing
     await server.waitForConnections(atMost: 0)
   }
 
-  @Test func `a body is counted as it is after decompression`() async throws {
+  @Test func `a body counts with its decompressed size`() async throws {
     let compressed = Data(base64Encoded: "H4sIAAAAAAACA0tMHAWjYBSMgqEBACs6PfuwBAAA") ?? Data()
     let server = try LoopbackServer { _ in .data(compressed).header("Content-Encoding", "gzip") }
     let transport = URLSessionTransport()
@@ -52,12 +52,12 @@ import Testing
     #expect(try await URLSessionTransport().send(server.request(options: options(1))).text == "a")
   }
 
-  @Test func `a length beside chunks does not count`() async throws {
+  @Test func `a length beside chunks is ignored`() async throws {
     let server = try LoopbackServer { _ in .chunked(["hel", "lo"]).header("Content-Length", "5000") }
     #expect(try await URLSessionTransport().send(server.request(options: options(5))).text == "hello")
   }
 
-  @Test func `a length that is announced without a body does not count`() async throws {
+  @Test func `a length without a body is ignored`() async throws {
     let server = try LoopbackServer()
     server.enqueue(.data(Data(count: 5_000)), .status(304).header("Content-Length", "5000"), .data(Data(count: 100)))
     let transport = URLSessionTransport()

@@ -48,7 +48,7 @@ import Testing
   /// In real time and at random (from a seed), because it is the moments between the platform's steps that must be hit:
   /// with the wrong order of calls, URLSession on Linux freezes or ends the process after a few of these.
   @Test
-  func `4,500 sends cancelled at any moment end, each as it should`() async throws {
+  func `4,500 sends that are cancelled at random moments end with the right outcome`() async throws {
     let server = try LoopbackServer(options: .init(recordsRequests: false)) { Storm.answer($0) }
     let transport = URLSessionTransport()
     let outcomes = await withTaskGroup(of: [Storm.Outcome].self) { group in
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test
-  func `shutting down among sends ends each of them, whatever it was doing`() async throws {
+  func `a shutdown ends each send, whatever its phase`() async throws {
     for round in 0..<20 {
       let server = try LoopbackServer(options: .init(recordsRequests: false)) { Storm.answer($0) }
       let transport = URLSessionTransport()

@@ -11,7 +11,7 @@ import Testing
 #endif
 
 @Suite(.limited) struct TransportConnectionTests {
-  @Test func `sends one after the other share a connection`() async throws {
+  @Test func `consecutive sends share a connection`() async throws {
     let server = try LoopbackServer { .text($0.text) }
     let transport = URLSessionTransport()
     for number in 0..<20 {
@@ -21,7 +21,7 @@ import Testing
     #expect(server.connectionCount == 1)
   }
 
-  @Test func `sends at once are not held up by the platform's limit on connections`() async throws {
+  @Test func `concurrent sends are not limited by the platform's default number of connections`() async throws {
     let gate = LoopbackGate()
     let server = try LoopbackServer { _ in .status(200).held(by: gate) }
     let transport = URLSessionTransport()
@@ -85,7 +85,7 @@ import Testing
     return { [weak call] in call }
   }
 
-  @Test func `the platform keeps neither answers nor credentials nor cookies`() {
+  @Test func `the platform keeps no responses, credentials or cookies`() {
     let configuration = URLSessionTransport.Configuration(maximumConnectionsPerHost: 0).makePlatformConfiguration()
     // With a cache, cancelling a task ends the process on Linux.
     #expect(configuration.urlCache == nil)
@@ -96,7 +96,7 @@ import Testing
     #expect(configuration.httpMaximumConnectionsPerHost == 1)
   }
 
-  @Test func `the platform's settings can be changed, and what the transport promises is set after that`() {
+  @Test func `the platform's settings can be changed, and the transport's own are set after that`() {
     let configuration = URLSessionTransport.Configuration(maximumConnectionsPerHost: 3) { platform in
       platform.allowsCellularAccess = false
       platform.httpAdditionalHeaders = ["Authorization": "x"]
@@ -118,7 +118,7 @@ import Testing
     #expect(made.timeoutIntervalForResource > 1_000_000)
   }
 
-  @Test func `a protocol class of the user's answers instead of the network`() async throws {
+  @Test func `a custom protocol class responds in place of the network`() async throws {
     let transport = URLSessionTransport(configuration: .init { $0.protocolClasses = [AnsweringProtocol.self] })
     let response = try await transport.send(NetworkRequest(url: baseURL))
     #expect(response.statusCode == 203)
@@ -175,7 +175,7 @@ import Testing
     #expect(endless?.message.contains("more than 10 redirects") == true)
   }
 
-  @Test func `a reset of the client forgets cookies, also those that are still to come`() async throws {
+  @Test func `a reset of the client removes cookies, also those of responses under way`() async throws {
     let gate = TestGate()
     let server = try LoopbackServer { request in
       if request.path == "/held" { await gate.pass() }
@@ -195,7 +195,7 @@ import Testing
     #expect(try await cookie(variant) == "none")
   }
 
-  @Test func `the next user's requests carry no cookies of one who signed out`() async throws {
+  @Test func `the next user's requests have no cookies of a user who signed out`() async throws {
     let server = try LoopbackServer { request in
       .text(request.headers["Cookie"] ?? "none").header("Set-Cookie", "user=alice; Path=/")
     }
@@ -222,7 +222,7 @@ import Testing
     #expect(try await cookie(client) == "none")
   }
 
-  @Test func `a cookie storage of the user's own is emptied`() async throws {
+  @Test func `a custom cookie storage is emptied`() async throws {
     let server = try LoopbackServer { _ in .status(200).header("Set-Cookie", "a=b; Path=/") }
     let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
     let configuration = URLSessionTransport.Configuration(handlesCookies: true) { $0.httpCookieStorage = storage }
@@ -235,7 +235,7 @@ import Testing
     #expect(server.requests.map { $0.headers["Cookie"] } == [nil, nil])
   }
 
-  @Test func `a page that varies by the platform's cookies is nobody else's`() async throws {
+  @Test func `a page that depends on the platform's cookies is not used for another user`() async throws {
     let server = try LoopbackServer { request in
       let user = request.headers["Cookie"] ?? "nobody"
       return LoopbackResponse.text(user).header("Cache-Control", "max-age=60").header("Vary", "Cookie")

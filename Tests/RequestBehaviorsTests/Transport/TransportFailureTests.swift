@@ -18,7 +18,7 @@ import Testing
     (.text("hello").header("Content-Encoding", "gzip"), .badResponse),
   ]
 
-  /// What libcurl refuses and other clients may bear with.
+  /// Responses that libcurl refuses and other clients may accept.
   private static var platformAnswers: [(LoopbackResponse, NetworkError.Code)] {
     #if canImport(FoundationNetworking)
       [
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: answers.indices)
-  func `a broken answer is told by its code`(index: Int) async throws {
+  func `a malformed response is an error with its code`(index: Int) async throws {
     let (answer, code) = TransportFailureTests.answers[index]
     let server = try LoopbackServer()
     server.enqueue(answer)
@@ -113,17 +113,17 @@ import Testing
   #endif
 
   @Test(arguments: [
-    // Nobody listens on port 1; the port of a server that was stopped may be another test's by now.
+    // Port 1 has no listener; the port of a stopped server may belong to another test by now.
     ("http://127.0.0.1:1/", NetworkError.Code.cannotConnect), ("http://nonexistent.invalid/", .dnsFailed),
     ("ftp://127.0.0.1/", .invalidURL),
     ("http://user@127.0.0.1/", .invalidURL), ("/path", .invalidURL),
   ])
-  func `an address that leads nowhere is told`(address: String, code: NetworkError.Code) async throws {
+  func `an unreachable address is an error with its code`(address: String, code: NetworkError.Code) async throws {
     let url = try #require(URL(string: address))
     #expect(try await URLSessionTransport().failure(of: NetworkRequest(url: url)).code == code)
   }
 
-  @Test func `a server that does not speak TLS is told`() async throws {
+  @Test func `a server without TLS is an error with its code`() async throws {
     let server = try LoopbackServer { _ in .status(200) }
     let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
     #expect(try await URLSessionTransport().failure(of: NetworkRequest(url: url)).code == .tlsFailed)
@@ -139,7 +139,7 @@ import Testing
     }
   #endif
 
-  @Test func `nothing is sent for an illegal request`() async throws {
+  @Test func `an illegal request is not sent`() async throws {
     let server = try LoopbackServer { _ in .status(200) }
     let transport = URLSessionTransport()
     for request in [
@@ -154,7 +154,7 @@ import Testing
     #expect(server.connectionCount == 0)
   }
 
-  @Test func `framing headers go out when they are asked for`() async throws {
+  @Test func `framing headers are sent if they are allowed`() async throws {
     let server = try LoopbackServer { _ in .status(200) }
     var options = RequestOptions()
     options.allowsFramingHeaders = true

@@ -5,9 +5,9 @@
   import TestSupport
   import Testing
 
-  /// What must not happen in the process of the tests, or cannot be measured there.
+  /// Tests that must not run in the process of the others, or cannot be measured there.
   @Suite(.limited) struct TransportProcessTests {
-    @Test func `a process of its own sends and tells the status`() async throws {
+    @Test func `a child process sends and prints the status`() async throws {
       let server = try LoopbackServer()
       server.enqueue(.text("hello", status: 203))
       let probe = try await Probe.run("get", "\(server.baseURL)")
@@ -15,7 +15,7 @@
       #expect(probe.isClean)
     }
 
-    @Test func `a line of the log that cannot be written is lost, and the call goes on`() async throws {
+    @Test func `a log line that cannot be written is dropped, and the call continues`() async throws {
       let probe = try await Probe.run("log", "/dev/full")
       #expect(probe.output == "alive")
       #expect(probe.isClean)
@@ -23,7 +23,7 @@
 
     /// Foundation's UUIDs are all the same on Linux without random bytes, as in a process that has no descriptor left.
     @Test(.enabled("mounts are not allowed here") { await PrivateMounts.areAllowed() })
-    func `streams that are kept in files do not meet where UUIDs repeat`() async throws {
+    func `streams that are kept in files are separate even if UUIDs repeat`() async throws {
       let server = try LoopbackServer { _ in .status(200) }
       let probe = try #require(ChildProcess.fixture("TransportProbe"))
       let script = "mount --bind /dev/null /dev/urandom"
@@ -68,7 +68,7 @@
       "foo://user-canary:canary-word@127.0.0.1:1", "user-canary:canary-word@127.0.0.1:x",
       "http://user-canary:canary@word@127.0.0.1:99999/",
     ])
-    func `the password of a proxy that cannot be read stands in no error`(proxy: String) async throws {
+    func `an error does not show the password of a proxy URL that cannot be parsed`(proxy: String) async throws {
       let server = try LoopbackServer { _ in .text("from the server") }
       let probe = try await Probe.run("get", "\(server.baseURL)", environment: ["http_proxy": proxy])
       #expect(probe.isClean)

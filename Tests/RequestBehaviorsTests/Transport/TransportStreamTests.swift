@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What is the transport's own of streams; `TransportConformance` has the rest.
+/// Rules for streams that only this transport has; `TransportConformance` has the others.
 @Suite(.limited) struct TransportStreamTests {
   private let server: LoopbackServer
   private static let piece = Data((0..<65_536).map { UInt8(truncatingIfNeeded: $0) })
@@ -41,7 +41,7 @@ import Testing
     #expect(count == 256 * 65_536)
   }
 
-  @Test func `a body whose reader lags too far behind ends with what was received, then an error`() async throws {
+  @Test func `a body whose reader is too far behind ends with the received bytes, then an error`() async throws {
     // It has no end, so that only the limit closes the connection.
     server.enqueue(.generated(pieces: 1_000_000, of: 65_536) { _ in Self.piece })
     var configuration = URLSessionTransport.Configuration()
@@ -86,7 +86,7 @@ import Testing
     #expect(try await stream(URLSessionTransport()).buffered().text == "hello")
   }
 
-  @Test func `an error that takes its time is not waited for, though times end at the head`() async throws {
+  @Test func `the timeout ends the slow body of an error, even if times end at the head`() async throws {
     let clock = ManualClock()
     server.enqueue(.text("12345", status: 500).held(by: LoopbackGate(), at: .body(after: 2)))
     let transport = URLSessionTransport(clock: clock.requestClock)

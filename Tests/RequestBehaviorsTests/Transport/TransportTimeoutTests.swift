@@ -39,11 +39,11 @@ import Testing
     #expect(try await response.text == "late")
   }
 
-  @Test func `no byte for the idle timeout ends the send`() async throws {
+  @Test func `an idle timeout without a byte ends the send`() async throws {
     let server = try LoopbackServer { _ in .text("hello").fault(.stall, at: .body(after: 2)) }
     let clock = ManualClock()
     let transport = URLSessionTransport(clock: clock.requestClock)
-    // A byte that comes after the clock went on begins the time anew.
+    // A byte after the advance of the clock restarts the timeout.
     let ticking = Task {
       while !Task.isCancelled {
         await clock.waitForSleepers(1)
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `a timeout tells how far the attempt had come`() async throws {
+  @Test func `the error of a timeout has the progress of the attempt`() async throws {
     let clock = ManualClock()
     let transport = URLSessionTransport(clock: clock.requestClock)
     let server = try LoopbackServer { request in
@@ -106,7 +106,7 @@ import Testing
       }
       if stage != .notSent { _ = await server.waitForRequests(count + 1) }
       await clock.waitForSleepers(1)
-      // A head that comes after the clock has moved begins its time anew.
+      // A head after the advance of the clock restarts its timeout.
       let ends = try await eventually {
         clock.advance(by: .seconds(300))
         return hasEnded.withLock { $0 }
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func `a timeout of nothing is over at once`() async throws {
+  @Test func `a timeout of zero ends the send at once`() async throws {
     let server = try LoopbackServer { _ in .status(200).fault(.stall, at: .request) }
     let transport = URLSessionTransport(clock: ManualClock().requestClock)
     for options in [options(idle: .zero), options(idle: nil, total: .seconds(-1))] {
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `all sends share one timer, and without timeouts there is none`() async throws {
+  @Test func `all sends share one timer, and sends without timeouts have none`() async throws {
     let gate = LoopbackGate()
     let server = try LoopbackServer { _ in .status(200).held(by: gate) }
     let clock = ManualClock()
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func `an earlier deadline is not held up by a later one`() async throws {
+  @Test func `a later deadline does not delay an earlier one`() async throws {
     let server = try LoopbackServer { _ in .status(200).fault(.stall, at: .request) }
     let clock = ManualClock()
     let transport = URLSessionTransport(clock: clock.requestClock)
@@ -197,7 +197,7 @@ import Testing
     #expect(firstByte < lastByte)
   }
 
-  @Test func `a timeout beyond what a clock can sleep never fires`() async throws {
+  @Test func `a timeout that is longer than a clock can sleep never fires`() async throws {
     let server = try LoopbackServer { _ in .text("hello") }
     let eternity = options(idle: .seconds(Int64.max), total: .seconds(Int64.max))
     let sleeps = Box<[Duration]>([])
@@ -216,7 +216,7 @@ import Testing
     #expect(sleeps.value.allSatisfy { $0 <= .seconds(86_400) })
   }
 
-  @Test func `a head that comes in pieces has the idle timeout for all of it`() async throws {
+  @Test func `the idle timeout applies to a whole head that arrives in pieces`() async throws {
     let gates = [LoopbackGate(), LoopbackGate()]
     let server = try LoopbackServer { _ in
       LoopbackResponse.text("hello").header("X", "y").held(by: gates[0], at: .head(after: 20))
@@ -236,7 +236,7 @@ import Testing
     await server.waitForConnections(atMost: 0)
   }
 
-  @Test func `a send that waits for a connection is ended by the idle timeout`() async throws {
+  @Test func `the idle timeout ends a send that waits for a connection`() async throws {
     let gate = LoopbackGate()
     let server = try LoopbackServer { _ in .text("hello").held(by: gate) }
     let clock = ManualClock()

@@ -34,7 +34,7 @@ import Testing
   }
 
   #if canImport(FoundationNetworking)
-    @Test func `what is added to a file while it is sent does not pass for another request`() async throws {
+    @Test func `bytes that are added to a file during the send are not read as another request`() async throws {
       let file = directory.appending(path: "log")
       try Data(repeating: 1, count: 8 << 20).write(to: file)
       let handle = try FileHandle(forWritingTo: file)
@@ -86,7 +86,7 @@ import Testing
     }
   #endif
 
-  @Test func `a small file is sent as it was when it was read`() async throws {
+  @Test func `a small file is sent with its contents at the time of reading`() async throws {
     let file = directory.appending(path: "small")
     try Data("12345".utf8).write(to: file)
     _ = try await transport.send(server.request(.put, body: .file(file)))
@@ -108,7 +108,7 @@ import Testing
     #expect(try files == ["body"])
   }
 
-  @Test func `what is no readable file is refused`() async throws {
+  @Test func `an unreadable file is refused`() async throws {
     let web = try #require(URL(string: "http://127.0.0.1/body"))
     for url in [directory.appending(path: "none"), directory, URL(fileURLWithPath: "/dev/zero"), web] {
       let error = try await transport.failure(of: server.request(.post, body: .file(url)))
@@ -129,7 +129,7 @@ import Testing
     try await noFileIsLeft()
   }
 
-  @Test func `a file that a stream is kept in is its owner's only, and removed after the send`() async throws {
+  @Test func `a file that holds a stream is readable by its owner only, and removed after the send`() async throws {
     let gate = LoopbackGate()
     let server = try LoopbackServer { _ in .status(200).held(by: gate) }
     async let response = transport.send(server.request(.post, body: .oneShot(Self.stream(2, of: 1_000))))
@@ -172,7 +172,7 @@ import Testing
   }
 
   @Test(arguments: [Int64(10), 1_000_000])
-  func `a stream of another length than it was said to have is refused`(length: Int64) async throws {
+  func `a stream whose length differs from the announced one is refused`(length: Int64) async throws {
     let body = RequestBody.stream(length: length) { Self.stream(5, of: 600) }
     let error = try await transport.failure(of: server.request(.post, body: body))
     #expect(error.code == .bodyUnreadable)
@@ -186,7 +186,7 @@ import Testing
   }
 
   @Test(arguments: [100, 5_000])
-  func `a stream is read once for a call, whose later sends get what was read`(bytes: Int) async throws {
+  func `a stream is read once for a call, and later sends get the same bytes`(bytes: Int) async throws {
     server.enqueue(.status(503))
     server.enqueue(.status(503))
     let made = Box(0)
@@ -245,7 +245,7 @@ import Testing
     #expect(try await transport.send(server.request(.post, body: whole)).text == "5000")
   }
 
-  @Test func `the settings of a transport say where streams are kept`() async throws {
+  @Test func `the settings of a transport name the directory for streams`() async throws {
     var configuration = URLSessionTransport.Configuration()
     configuration.uploadSpool = BodySpool(memoryLimit: 0, directory: directory.appending(path: "none"))
     let transport = URLSessionTransport(configuration: configuration)
@@ -263,7 +263,7 @@ import Testing
     #expect(try await transport.failure(of: server.request(.post, body: body)).code == .bodyConsumed)
   }
 
-  @Test func `a stream without an end is left when the task is cancelled`() async throws {
+  @Test func `a cancelled task stops reading an endless stream`() async throws {
     let body = Endless()
     let send = Task { [transport, server] in
       try await transport.send(server.request(.post, body: .oneShot(body.stream)))
@@ -275,7 +275,7 @@ import Testing
     try await noFileIsLeft()
   }
 
-  @Test func `a stream without an end is left when the time is over`() async throws {
+  @Test func `a timeout stops reading an endless stream`() async throws {
     let body = Endless()
     async let failure = transport.failure(of: server.request(.post, body: .oneShot(body.stream)))
     await body.isRead()
@@ -286,7 +286,7 @@ import Testing
     try await noFileIsLeft()
   }
 
-  @Test func `a stream without an end is left when the transport is shut down`() async throws {
+  @Test func `a shutdown of the transport stops reading an endless stream`() async throws {
     let body = Endless()
     async let failure = transport.failure(of: server.request(.post, body: .oneShot(body.stream)))
     await body.isRead()
@@ -298,7 +298,7 @@ import Testing
 
   @Test func `a stream that is not read to its end is cancelled, one that was read to it is not`() async throws {
     struct Broken: Error {}
-    // A stream that nobody keeps is cancelled without being asked to.
+    // A released stream is cancelled without a call of `cancel`.
     let (cancelled, kept) = (Box<[String]>([]), Box<[ByteStream]>([]))
     let cases: [(name: String, length: Int64, error: (any Error)?)] = [
       ("short", 10, nil), ("broken", 10, Broken()), ("long", 1, nil), ("beyond the limit", 5 << 30, nil),

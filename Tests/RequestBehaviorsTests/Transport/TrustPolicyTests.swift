@@ -32,7 +32,9 @@ import Testing
     #expect(try X509Certificate.certificates(pem: "subject: x\n" + pem + "\n" + Self.rsa).count == 2)
   }
 
-  @Test func `a certificate that is cut off or changed is an error or another certificate, never the end`() throws {
+  @Test func `a cut-off or changed certificate is an error or another certificate, and does not end the process`()
+    throws
+  {
     let der = Array(try certificate(0).der)
     for length in 0..<der.count {
       #expect(throws: NetworkError.self) { try X509Certificate(der: Data(der[..<length])) }
@@ -55,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: ["", "sha256/", "x", "sha1/2jmj7l5rSw0yVb/vlWAYkK/YBwk=", "iwi0g9NNfQeoa9wcoolA"])
-  func `text that is no hash is no pin`(text: String) throws {
+  func `text that is not a hash is not accepted as a pin`(text: String) throws {
     #expect(try error { _ = try PublicKeyPin(text) }.message.contains("\"\(text)\""))
   }
 
@@ -81,12 +83,12 @@ import Testing
   }
 
   @Test(arguments: ["", "*.", "https://api.example.com", "api.example.com:443", "a.*.example.com"])
-  func `a pin of what is no host is refused`(host: String) throws {
+  func `a pin of an invalid host is refused`(host: String) throws {
     let pin = try certificate(0).publicKeyPin
     #expect(try error { _ = try TrustPolicy.system.pinning([host: [pin]]) }.message.contains("\"\(host)\""))
   }
 
-  @Test func `no pins of a host and no anchors are refused`() throws {
+  @Test func `a host with an empty list of pins, and an empty list of anchors, are refused`() throws {
     #expect(try error { _ = try TrustPolicy.system.pinning(["a.example": []]) }.message.contains("a.example"))
     _ = try error { _ = try TrustPolicy.anchors([]) }
     #expect(try !TrustPolicy.anchors([certificate(0)]).isSystem)
@@ -108,7 +110,8 @@ import Testing
   }
 
   #if canImport(FoundationNetworking)
-    @Test func `what URLSession on Linux cannot obey fails every send, and nothing is sent`() async throws {
+    @Test func `an option that URLSession on Linux cannot obey fails every send, and no request is sent`() async throws
+    {
       let server = try LoopbackServer { _ in .status(200) }
       let data = try #require(Data(base64Encoded: Self.identity))
       let configurations = [

@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: [RequestMethod.post, .put, .patch, .delete, .query, .options, "REPORT"])
-  func `a body goes out as it is`(method: RequestMethod) async throws {
+  func `a body is sent unchanged`(method: RequestMethod) async throws {
     let server = try LoopbackServer { .text($0.text) }
     let transport = URLSessionTransport()
     let response = try await transport.send(
@@ -39,7 +39,7 @@ import Testing
     #expect(server.requests.last?.headers["Content-Type"] == "application/octet-stream")
   }
 
-  @Test func `a task that is cancelled before sends nothing`() async throws {
+  @Test func `a task that is already cancelled sends no request`() async throws {
     let server = try LoopbackServer { _ in .status(200) }
     let transport = URLSessionTransport()
     let task = Task {
@@ -50,7 +50,8 @@ import Testing
     #expect(server.connectionCount == 0)
   }
 
-  @Test(arguments: [100, 102, 103]) func `an interim response alone is none`(status: Int) async throws {
+  @Test(arguments: [100, 102, 103]) func `an interim response without a final one is an error`(status: Int) async throws
+  {
     let server = try LoopbackServer()
     server.enqueue(.raw("HTTP/1.1 \(status) Interim\r\nLink: </a>\r\n\r\n"))
     let error = await #expect(throws: NetworkError.self) { try await URLSessionTransport().send(server.request()) }

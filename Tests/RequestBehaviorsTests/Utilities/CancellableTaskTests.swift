@@ -21,7 +21,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `a thread begins one task after another, and sixteen within each other`() {
+    @Test func `a thread begins one task after another, and nests up to sixteen`() {
       @Sendable func depth() -> Int {
         guard BegunTasks.obstacle == nil else { return 0 }
         let inner = Locked(0)

@@ -32,7 +32,7 @@ import Testing
     #expect(Set([Digest.sha1(of: "a"), .sha1(of: "a"), .sha1(of: "b")]).count == 2)
   }
 
-  @Test func `of ten thousand digests no two are equal`() {
+  @Test func `ten thousand digests all differ`() {
     let digests = (0..<10_000).map { Digest.sha256(of: "\($0)") }
     let one = Digest.sha256(of: "another")
     #expect(digests.allSatisfy { $0 != one })

@@ -5,7 +5,7 @@ import Testing
 @testable import RequestBehaviors
 
 @Suite(.limited) struct FileLockTests {
-  @Test func `a lock is one descriptor's until that is closed`() throws {
+  @Test func `one descriptor has the lock until it is closed`() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "FileLock-\(UUID().uuidString)")
     try Data().write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
@@ -35,12 +35,12 @@ import Testing
   @Test(arguments: [
     (CocoaError.Code.fileWriteVolumeReadOnly, true), (.fileWriteOutOfSpace, true), (.fileWriteNoPermission, false),
   ])
-  func `a folder that cannot be made on a full or read-only file system means work without a lock`(
+  func `an error of a full or read-only file system counts as no support for locks`(
     code: CocoaError.Code, isUnsupported: Bool
   ) {
     let error = NetworkError.tokenStoreFailed("a test", CocoaError(code))
     #expect(FileLock.isUnsupported(error) == isUnsupported)
   }
 
-  @Test func `what cannot be locked is not busy`() { #expect(FileLock.take(-1) == .unsupported) }
+  @Test func `a file that cannot be locked is not reported as busy`() { #expect(FileLock.take(-1) == .unsupported) }
 }

@@ -16,7 +16,7 @@ import Testing
     return try #require(attributes[.posixPermissions] as? Int)
   }
 
-  @Test func `one at a time has the lock of a file, also of two objects`() async throws {
+  @Test func `one caller at a time has the lock of a file, also of two objects`() async throws {
     let (file, counts) = (file, Box((now: 0, most: 0, all: 0)))
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<50 {
@@ -80,7 +80,7 @@ import Testing
     #expect(try Data(contentsOf: file).isEmpty)
   }
 
-  @Test func `a lock whose file was removed while it was held is not taken for the new file's`() async throws {
+  @Test func `a lock on a file that was removed is not a lock on the new file`() async throws {
     let (file, gate) = (file, gate)
     let holder = Task { try await FileLock(url: file).withLock { await gate.pass() } }
     await gate.waitForArrivals(1)

@@ -10,7 +10,7 @@ import Testing
 
   @Test(arguments: [
     "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
-    // What servers send besides.
+    // Other forms that servers send.
     "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 06-Nov-1994 08:49:37 GMT", "Sun Nov 6 08:49:37 1994",
     " Sun, 06 Nov 1994 08:49:37 GMT ",
   ])
@@ -40,7 +40,7 @@ import Testing
     "Sunday, 06--Nov-94 08:49:37 GMT", "Sunday 06-Nov-94 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 UTC",
     "Sun, Nov 6 08:49:37 1994", "Sun Nov 6 08:49:37 94", "Sun Nov 31 08:49:37 1994", "1994-11-06T08:49:37Z",
   ])
-  func `a text that is no date of HTTP is refused`(text: String) {
+  func `text that is not an HTTP date is refused`(text: String) {
     #expect(HTTPDate.date(from: text, now: now) == nil)
   }
 

@@ -22,7 +22,7 @@ import Testing
     ("https://[2001:DB8::80]/a", "https://[2001:db8::80]/a"),
     ("https://api.example.com/a?next=HTTP://B", "https://api.example.com/a?next=HTTP://B"),
     ("mailto:Ann@Example.com", "mailto:Ann@Example.com"),
-  ]) func `the normal form of a URL is the same for all its spellings`(text: String, form: String) throws {
+  ]) func `all notations of a URL have the same normal form`(text: String, form: String) throws {
     #expect(try #require(URL(string: text)).normalizedText == form)
   }
 }

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What happens to several at once happens in the order in which they came, not in that of a dictionary.
+/// Concurrent events happen in the order of arrival, not in that of a dictionary.
 @Suite(.limited) struct NumberedOrderTests {
   private let order = Box<[Int]>([])
   private let all = Array(0..<20)
@@ -48,7 +48,7 @@ import Testing
     for number in all { #expect(await iterator.next() == number) }
   }
 
-  @Test @MainActor func `calls are told in the order in which they began that their time is over`() {
+  @Test @MainActor func `calls are notified of an expiry in the order in which they began`() {
     var expire: SharedActivity.Expiration?
     let activity = SharedActivity { _, expired in
       expire = expired

@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `an earlier time is not held up by a later one`() async {
+  @Test func `a later time does not delay an earlier one`() async {
     let actions = TimedActions(clock.requestClock)
     _ = actions.add(after: .seconds(60)) { [continuation] in continuation.yield(60) }
     await clock.waitForSleepers(1)
@@ -45,7 +45,7 @@ import Testing
     #expect(await numbers.next() == 2)
   }
 
-  @Test func `what is scheduled is called on the system's clock and on others`() async {
+  @Test func `scheduled closures are called on the system's clock and on others`() async {
     for clock in [RequestClock.system, .immediate] {
       _ = clock.schedule(after: .milliseconds(20)) { [continuation] in continuation.yield(1) }
       var numbers = called.makeAsyncIterator()
@@ -81,11 +81,11 @@ import Testing
     return taken.value
   }
 
-  @Test func `a closure that is due costs the same, however many are listed`() async {
+  @Test func `the cost of a closure that is due does not grow with their number`() async {
     #expect(await Growth.isLinear(from: 250) { await time(of: $0) })
   }
 
-  @Test func `closures that were removed are not kept until their time`() async {
+  @Test func `removed closures are released before their time`() async {
     final class Kept: Sendable {}
     let actions = TimedActions(clock.requestClock)
     weak var kept: Kept?

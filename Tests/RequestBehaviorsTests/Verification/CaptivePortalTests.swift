@@ -25,7 +25,7 @@ import Testing
     #expect(server.requests.count == 1, sourceLocation: sourceLocation)
   }
 
-  @Test func `a portal that answers 200 with a login page to everything is unmasked`() async throws {
+  @Test func `a portal that responds to everything with 200 and a login page is detected`() async throws {
     await expectUnmasked(try LoopbackServer { _ in .html("<h1>Please sign in</h1>") })
   }
 
@@ -36,12 +36,12 @@ import Testing
     #expect(login.requestCount == 0)
   }
 
-  @Test func `a forged 401 reaches nobody`() async throws {
+  @Test func `a forged 401 reaches no behavior`() async throws {
     await expectUnmasked(
       try LoopbackServer { _ in .status(401).header("WWW-Authenticate", #"Basic realm="portal""#) })
   }
 
-  @Test func `an old nonce is no proof`() async throws {
+  @Test func `an old nonce is not a proof`() async throws {
     let first = Box<String?>(nil)
     let server = try LoopbackServer { request in
       let nonce = first.update { stored in
@@ -56,7 +56,7 @@ import Testing
     #expect(error?.code == .intercepted)
   }
 
-  @Test func `white space around a field of the server's is no part of it`() async throws {
+  @Test func `white space around a field of the server is removed`() async throws {
     let server = try LoopbackServer { request in
       let answer: LoopbackResponse = request.path == "/old" ? .redirect(to: " \t/new \t ") : .text("hello")
       return answer.header("X-API-Nonce", " \(request.headers["X-API-Nonce"] ?? "")\t ")
@@ -67,7 +67,7 @@ import Testing
     #expect(response.headers["X-API-Nonce"] == server.requests.last?.headers["X-API-Nonce"])
   }
 
-  @Test func `a forged 404 of a portal is no nil`() async throws {
+  @Test func `a forged 404 of a portal does not become nil`() async throws {
     let server = try LoopbackServer { _ in .status(404) }
     let error = await #expect(throws: NetworkError.self) {
       let _: String? = try await client(server).send(.get("profile").nilWhenNotFound())
@@ -76,7 +76,7 @@ import Testing
     #expect(journal.count(of: "outer.afterSuccess") == 0)
   }
 
-  @Test func `the server itself is believed, redirects within it too`() async throws {
+  @Test func `the server itself is trusted, and so are redirects within it`() async throws {
     let server = try LoopbackServer { request in
       let answer: LoopbackResponse = request.path == "/old" ? .redirect(to: "/new") : .text("hello")
       return answer.header("X-API-Nonce", request.headers["X-API-Nonce"] ?? "")

@@ -16,7 +16,7 @@ import Testing
     #expect(echo.sent[0].headers["X-API-Nonce"]?.utf8.count == 22)
   }
 
-  @Test func `a nonce is fresh per attempt`() async throws {
+  @Test func `every attempt has a fresh nonce`() async throws {
     let again = ClosureBehavior("again", order: .retry) { request, next in
       _ = try await next(request)
       return try await next(request)
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `which statuses are checked and which header carries the nonce is configurable`() async throws {
+  @Test func `the checked statuses and the header of the nonce are configurable`() async throws {
     let verification = NonceVerification(header: "X-Echo", checkedStatuses: [500])
     let lax = NonceVerificationBehavior(verification, makeNonce: { "fixed" })
     let transport = ClosureTransport(statuses: [401, 500])
@@ -77,7 +77,7 @@ import Testing
     #expect(error?.code == .intercepted)
   }
 
-  @Test func `a nonce that stands twice, also as two fields, is not unmodified`() {
+  @Test func `a repeated nonce, also in two fields, is not accepted as unmodified`() {
     let verification = NonceVerification()
     let once: HeaderFields = ["X-API-Nonce": "n"]
     #expect(verification.verdict(statusCode: 200, headers: once, nonce: "n") == .verified)
@@ -101,7 +101,7 @@ import Testing
 
   // MARK: Statuses that a request accepts
 
-  @Test func `a forged 404 is no nil, and reaches no behavior further out`() async throws {
+  @Test func `a forged 404 does not become nil, and reaches no behavior further out`() async throws {
     let journal = Journal()
     let watch = JournalBehavior(name: "watch", journal: journal)
     let client = NetworkClient(ClosureTransport(404, "{}"), [watch, .nonceVerification()])
@@ -140,7 +140,7 @@ import Testing
     #expect(error?.code == .intercepted)
   }
 
-  @Test func `what a user's own verification calls unverified is no success either`() async throws {
+  @Test func `a response that a custom verification marks as unverified is not a success either`() async throws {
     let journal = Journal()
     let cancelled = Box(0)
     let transport = ClosureTransport { request in
@@ -174,7 +174,7 @@ import Testing
 
   @Test func `the body of an intercepted answer is cancelled`() async {
     let cancelled = Box(0)
-    // A stream that nobody keeps is cancelled without being asked to.
+    // A released stream is cancelled without a call of `cancel`.
     let stream = ByteStream(ByteStream(chunks: [Data("x".utf8)]), onCancel: { cancelled.update { $0 += 1 } })
     let transport = ClosureTransport { NetworkResponse(request: $0, statusCode: 200, body: .stream(stream)) }
     let client = NetworkClient(transport, [.nonceVerification()])
@@ -182,7 +182,9 @@ import Testing
     #expect(cancelled.value == 1)
   }
 
-  @Test func `an origin that is not verified is recorded, and its 401 says so`() async throws {
+  @Test func `a response of an unlisted origin is recorded as unverified, and the error for its 401 says so`()
+    async throws
+  {
     let client = NetworkClient(ClosureTransport(401), [.nonceVerification()])
     let other = try #require(URL(string: "https://other.example/x"))
     let error = await #expect(throws: NetworkError.self) { try await client.send(.get(url: other)) }
@@ -192,7 +194,7 @@ import Testing
     #expect(sources == ["NonceVerificationBehavior"])
   }
 
-  @Test func `other origins are neither marked nor checked, listed ones are`() async throws {
+  @Test func `unlisted origins are neither marked nor checked, and listed ones are`() async throws {
     let other = try #require(URL(string: "https://other.example/x"))
     let transport = ClosureTransport()
     try await NetworkClient(transport, [.nonceVerification()]).send(.get(url: other))

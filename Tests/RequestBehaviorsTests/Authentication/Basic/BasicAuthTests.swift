@@ -26,7 +26,7 @@ import Testing
     #expect(error.message.contains("RFC 7617"))
   }
 
-  @Test func `they go to the base URL's origin only, and not where they are not wanted`() async throws {
+  @Test func `the password is sent only to the base URL's origin, and only if the request wants it`() async throws {
     let transport = ClosureTransport(200)
     let session = TokenSession(name: "user", source: .closure { _ in AccessToken("t") })
     let token = TokenAuthBehavior(session, header: .field("X-Token"))
@@ -37,7 +37,7 @@ import Testing
     #expect(transport.sent.allSatisfy { !$0.headers.contains("Authorization") })
   }
 
-  @Test func `no description shows the password`() throws {
+  @Test func `descriptions do not show the password`() throws {
     var text = ""
     dump(BasicAuthBehavior(user: "user-7731", password: "canary-7732"), to: &text)
     #expect(!text.contains("canary"))

@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: [("sig1", ["sig2", "sig1"]), ("sig2", ["sig1", "sig2"]), ("sig3", ["sig1", "sig2", "sig3"])])
-  func `a signature replaces the one of its label, and keeps those beside it`(
+  func `a signature replaces the one with its label, and keeps the others`(
     label: String, expected: [String]
   ) async throws {
     var request = request
@@ -93,7 +93,7 @@ import Testing
     ("@query", "https://www.example.com/path?param=value&foo=bar&baz=bat%2Dman", "?param=value&foo=bar&baz=bat%2Dman"),
     ("@query", "https://www.example.com/path", "?"),
   ])
-  func `derived parts are those of the RFC`(name: String, url: String, value: String) throws {
+  func `derived components have the values of the RFC`(name: String, url: String, value: String) throws {
     let request = NetworkRequest(url: try #require(URL(string: url)))
     let base = try signature([SignatureComponent(name)]).base(of: request, created: created)
     #expect(base.hasPrefix("\"\(name)\": \(value)\n"))
@@ -134,7 +134,7 @@ import Testing
     #expect(field.utf8.elementsEqual("sig1=(\"@method\");created=1618884473;keyid=\"k\\\"\u{301};tag=x\"".utf8))
   }
 
-  @Test func `several values of a field are one, without outer spaces`() throws {
+  @Test func `several values of a field are joined, without outer spaces`() throws {
     var request = request
     request.headers.append("X-List", "a ")
     request.headers.append("x-list", " b")
@@ -153,7 +153,7 @@ import Testing
     #expect(mock.sent.isEmpty)
   }
 
-  @Test func `a part twice, and an item that is there twice, are refused`() {
+  @Test func `a repeated component, and a component of a repeated item, are refused`() {
     #expect(throws: NetworkError.self) { try signature(["@method", "@method"]).base(of: request, created: created) }
     let twice = NetworkRequest(url: URL(string: "https://h/?a=1&a=2")!)
     #expect(throws: NetworkError.self) { try signature([.query("a")]).base(of: twice, created: created) }
@@ -215,7 +215,7 @@ import Testing
     #expect(signed.headers["Content-Digest"] == "sha-256=:eA==:")
   }
 
-  @Test func `the error for a part of a file says what to do`() async throws {
+  @Test func `the error for a part of a file names the remedy`() async throws {
     let body = RequestBody.file(URL(filePath: "/film"), range: 0..<10)
     let request = NetworkRequest(.post, url: URL(string: "https://h/")!, body: body)
     let error = await #expect(throws: NetworkError.self) {
@@ -225,7 +225,7 @@ import Testing
     #expect(error?.message.contains("a part of a file; set the field Content-Digest yourself") == true)
   }
 
-  @Test func `each send is signed anew, and beside other signatures`() async throws {
+  @Test func `each send has a new signature, beside other signatures`() async throws {
     let clock = LeapingClock(date: created)
     let transport = ClosureTransport(statuses: [503, 200])
     var (first, second) = (signature(["@method"]), signature(["@path"]))
@@ -243,7 +243,7 @@ import Testing
     #expect(transport.sent.allSatisfy { $0.headers.values(for: "Signature").count == 1 })
   }
 
-  @Test func `no other origin gets a signature, and no description shows it`() async throws {
+  @Test func `other origins do not get a signature, and descriptions do not show it`() async throws {
     let transport = ClosureTransport(500)
     let client = NetworkClient(transport, [.messageSignature(signature(["@method"]))])
     let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// Whose token a 401 is about, where a request carries more than one credential.
+/// The token that a 401 concerns, if a request has more than one credential.
 @Suite(.limited) struct ChallengeVerdictTests {
   private let fixture = TokenFixture()
   private let refreshes = Box<[String]>([])
@@ -69,7 +69,7 @@ import Testing
     #expect(try await app.isSignedIn())
   }
 
-  @Test func `a 401 without a challenge to a request with an API key signs nobody out`() async throws {
+  @Test func `a 401 without a challenge to a request with an API key does not sign out`() async throws {
     let user = try await session("user")
     let client = NetworkClient(transport(nil), [.tokenAuth(user), .apiKey("X-Key", "k")])
     #expect(try await status(client) == 401)
@@ -92,7 +92,7 @@ import Testing
     #expect(refreshes.value == (isUsers ? ["user"] : []))
   }
 
-  @Test func `a session without other credentials beside it is refused by a challenge of its scheme or none`()
+  @Test func `a session without other credentials is signed out by a challenge of its scheme or by none`()
     async throws
   {
     for challenge in ["Bearer", nil, #"Basic realm="x", Bearer error="invalid_token""#] {
@@ -108,7 +108,7 @@ import Testing
     #"Bearer error="insufficient_user_authentication""#, #"Bearer error="insufficient_claims""#,
     #"Bearer error="invalid_request""#, #"Bearer error="use_dpop_nonce""#, #"Bearer error="invalid_dpop_proof""#,
   ])
-  func `a challenge about something else than the token refreshes nothing and signs nobody out`(challenge: String)
+  func `a challenge that does not concern the token neither refreshes nor signs out`(challenge: String)
     async throws
   {
     let user = try await session("user")
@@ -117,14 +117,14 @@ import Testing
     #expect(try await user.isSignedIn())
   }
 
-  @Test func `an error of a challenge that no standard knows refreshes, and signs nobody out`() async throws {
+  @Test func `an unknown error in a challenge refreshes and does not sign out`() async throws {
     let user = try await session("user")
     #expect(try await status(NetworkClient(transport(#"Bearer error="expired""#), [.tokenAuth(user)])) == 401)
     #expect(refreshes.value == ["user"])
     #expect(try await user.isSignedIn())
   }
 
-  @Test func `the error of another realm's challenge is not the session's`() async throws {
+  @Test func `the error in another realm's challenge does not concern the session`() async throws {
     let user = try await session("user")
     let challenge = #"Bearer realm="admin", error="insufficient_scope", Bearer realm="users", error="invalid_token""#
     let client = NetworkClient(transport(challenge), [.tokenAuth(user, realm: "users")])
@@ -133,7 +133,7 @@ import Testing
     #expect(try await user.isSignedIn() == false)
   }
 
-  @Test func `a realm tells two sessions apart whose fields have no scheme`() async throws {
+  @Test func `a realm distinguishes two sessions whose fields have no scheme`() async throws {
     let (user, app) = (try await session("user"), try await session("app"))
     let transport = transport(#"Token realm="users""#)
     let client = NetworkClient(
@@ -148,7 +148,7 @@ import Testing
     #expect(try await app.isSignedIn())
   }
 
-  @Test func `what the user calls unauthorized refreshes a token that the challenge does not name`() async throws {
+  @Test func `a custom check for 401s refreshes a token that the challenge does not name`() async throws {
     let user = try await session("user")
     let behavior = TokenAuthBehavior(user) { $0.statusCode == 401 }
     #expect(try await status(NetworkClient(transport("Digest"), [behavior, .apiKey("X-Key", "k")])) == 401)

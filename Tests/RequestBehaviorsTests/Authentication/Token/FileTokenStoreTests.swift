@@ -18,7 +18,7 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path(percentEncoded: false))
   }
 
-  @Test func `a token comes back as it was stored, to the user only`() async throws {
+  @Test func `a stored token is loaded unchanged, and only the user may read it`() async throws {
     let store = FileTokenStore(url: file)
     #expect(try await store.load() == nil)
     let token = AccessToken(
@@ -34,7 +34,7 @@ import Testing
     #expect(try await store.load() == nil)
   }
 
-  @Test func `two ways to one file are one store`() async throws {
+  @Test func `two paths to one file are one store`() async throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let link = folder.appending(path: "link")
     try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder)
@@ -46,7 +46,7 @@ import Testing
     #expect(FileTokenStore(url: folder.appending(path: "other.json")).location != direct.location)
   }
 
-  @Test func `rights that others have to the file end with the next token`() async throws {
+  @Test func `the next token removes the permissions of others from the file`() async throws {
     let store = FileTokenStore(url: file)
     try await store.save(AccessToken("t1"))
     try FileManager.default.setAttributes(
@@ -58,7 +58,7 @@ import Testing
   @Test(arguments: [
     "", "{", "null", #"{"format":1,"token":{"access_token":"canary"#, #"{"token":{"access_token":"a"}}"#,
   ])
-  func `a damaged file is named, and can be signed out of`(content: String) async throws {
+  func `the error for a damaged file names the file, and a sign-out still works`(content: String) async throws {
     let store = FileTokenStore(url: file)
     try await store.save(AccessToken("t1"))
     try Data(content.utf8).write(to: file)
@@ -74,7 +74,7 @@ import Testing
     #expect(try await store.load()?.value == "t2")
   }
 
-  @Test func `a file of a later format is left alone`() async throws {
+  @Test func `a file of a later format is not changed`() async throws {
     let store = FileTokenStore(url: file)
     try await store.save(AccessToken("t1"))
     try Data(#"{"format":2,"token":{"access_token":"a"}}"#.utf8).write(to: file)
@@ -82,7 +82,7 @@ import Testing
     #expect(error.message.contains("format 2"))
   }
 
-  @Test func `a folder that is a file is an error that names it`() async throws {
+  @Test func `the error for a file in place of the folder names it`() async throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try Data().write(to: folder.appending(path: "deep"))
     let store = FileTokenStore(url: file)
@@ -91,7 +91,7 @@ import Testing
     #expect(error.message.contains("deep"))
   }
 
-  @Test func `a save that fails leaves no other file with the token behind`() async throws {
+  @Test func `a failed save does not leave another file with the token`() async throws {
     let full = file.appending(path: "inside")
     try FileManager.default.createDirectory(at: full, withIntermediateDirectories: true)
     let error = await #expect(throws: NetworkError.self) { try await FileTokenStore(url: file).save(AccessToken("t1")) }
@@ -100,7 +100,7 @@ import Testing
     #expect(try names() == ["token.json"])
   }
 
-  @Test func `what an earlier process of the same number left is removed, as in a container`() async throws {
+  @Test func `files of an earlier process with the same process ID are removed, as in a container`() async throws {
     let deep = file.deletingLastPathComponent()
     try FileManager.default.createDirectory(at: deep, withIntermediateDirectories: true)
     let number = ProcessInfo.processInfo.processIdentifier

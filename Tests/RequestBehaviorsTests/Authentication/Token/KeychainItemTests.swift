@@ -23,13 +23,13 @@ import Testing
     #expect(item.changes(to: secret)[.protection] == .protection(.afterFirstUnlockThisDeviceOnly))
   }
 
-  @Test func `the login keychain is asked for neither a protection nor an access group`() {
+  @Test func `for the login keychain neither a protection nor an access group is given`() {
     var item = item
     item.usesLoginKeychain = true
     #expect(Set(item.adding(secret).keys) == [.itemClass, .service, .account, .isSynchronizable, .data])
   }
 
-  @Test func `what is written is read, changed and removed`() throws {
+  @Test func `an item that was written can be read, changed and removed`() throws {
     #expect(try item.read(from: keychain) == nil)
     try item.write(Data("first".utf8), to: keychain)
     try item.write(secret, to: keychain)
@@ -75,7 +75,7 @@ import Testing
     ("add", KeychainStatus.missingEntitlement, "Keychain Sharing"), ("update", -25_293, "errSecAuthFailed"),
     ("update", -67_585, "the system's words for -67585"), ("add", -50, "errSecParam"),
   ])
-  func `an error of writing names the status and what to do, and no secret`(
+  func `the error of a write has the status and the remedy, and no secret`(
     call: String, status: Int32, words: String
   ) throws {
     keychain.answer(call, with: status)
@@ -86,7 +86,7 @@ import Testing
     #expect(!"\(error)".contains("canary"))
   }
 
-  @Test func `an error of removing is told`() throws {
+  @Test func `a failed removal is an error`() throws {
     keychain.answer("delete", with: KeychainStatus.interactionNotAllowed)
     let error = try #require(throws: NetworkError.self) { try item.remove(from: keychain) }
     #expect(error.message.contains("could not remove"))

@@ -11,7 +11,7 @@ import Testing
 
   private func lease(_ owner: String) -> KeychainLease { KeychainLease(of: item, owner: owner) }
 
-  @Test func `one owner at a time has it, until it is given back`() throws {
+  @Test func `one owner at a time has the lease, until it is released`() throws {
     #expect(try lease("a").take(from: keychain, at: 0))
     #expect(try lease("a").isHeld(in: keychain))
     #expect(try !lease("b").take(from: keychain, at: 29.9))
@@ -23,7 +23,7 @@ import Testing
     #expect(try lease("b").take(from: keychain, at: 30))
   }
 
-  @Test func `it is over after 30 seconds unless it was renewed`() throws {
+  @Test func `the lease ends after 30 seconds unless it is renewed`() throws {
     #expect(try lease("a").take(from: keychain, at: 0))
     lease("a").renew(in: keychain, at: 10)
     #expect(try !lease("b").take(from: keychain, at: 39.9))
@@ -34,13 +34,13 @@ import Testing
     #expect(try !lease("a").isHeld(in: keychain))
   }
 
-  @Test func `one that is further away than any lasts is over`() throws {
+  @Test func `a lease whose end is too far away is ignored`() throws {
     #expect(try lease("a").take(from: keychain, at: 1_000))
     #expect(try !lease("b").take(from: keychain, at: 970))
     #expect(try lease("b").take(from: keychain, at: 969))
   }
 
-  @Test func `what is no lease in its place is replaced`() throws {
+  @Test func `an invalid value in place of the lease is replaced`() throws {
     var other = item
     other.account = "token refresh"
     try other.write(Data("garbage".utf8), to: keychain)
@@ -48,7 +48,7 @@ import Testing
     #expect(try lease("a").isHeld(in: keychain))
   }
 
-  @Test func `it is beside the token, and another token's is another one`() throws {
+  @Test func `the lease is stored beside the token, and another token has another lease`() throws {
     try item.write(Data("secret".utf8), to: keychain)
     #expect(try lease("a").take(from: keychain, at: 0))
     #expect(try item.read(from: keychain) == Data("secret".utf8))

@@ -40,7 +40,7 @@ import Testing
     (400, #"[{"error":"invalid_grant"}]"#, false), (400, #"{"error":"invalid_request"}"#, false),
     (403, "<html>", false), (429, "", false), (500, "", false), (503, #"{"error":"invalid_grant"}"#, false),
   ])
-  func `only a refusal for good signs out`(status: Int, body: String, isTerminal: Bool) async throws {
+  func `only a permanent refusal signs out`(status: Int, body: String, isTerminal: Bool) async throws {
     let session = try await staleSession()
     let events = session.events
     server.refuseToken(status, body)
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `a token endpoint that is not found is no response to a request that may find nothing`() async throws {
+  @Test func `a missing token endpoint is not a 404 of a request that may find nothing`() async throws {
     struct Thing: Decodable, Sendable {}
     server.refuseToken(404)
     let client = client(session(.clientCredentials(.test)))
@@ -77,14 +77,14 @@ import Testing
   }
 
   @Test(arguments: [(400, #"{"error":"invalid_grant"}"#), (401, #"{"error":"invalid_grant"}"#), (403, "")])
-  func `a refusal that is not verified signs nobody out`(status: Int, body: String) async throws {
+  func `a refusal that is not verified does not sign out`(status: Int, body: String) async throws {
     let session = try await staleSession()
     server.refuseToken(status, body, isVerified: false)
     _ = try await error(client(session))
     #expect(try await session.isSignedIn())
   }
 
-  @Test func `a token endpoint that answers HTML is named, and signs nobody out`() async throws {
+  @Test func `the error for a token endpoint that responds with HTML names it, and does not sign out`() async throws {
     let session = try await staleSession()
     server.state.update { state in
       state.refusals.append { request in
@@ -101,7 +101,7 @@ import Testing
     #expect(server.tokenRequests.count == 2)
   }
 
-  @Test func `a failed refresh fails those who wait, and is not repeated for them`() async throws {
+  @Test func `a failed refresh fails the waiting calls, and is not repeated for them`() async throws {
     let session = try await staleSession()
     let refusals = TestGate()
     server.refusalGate.value = refusals
@@ -137,7 +137,7 @@ import Testing
     #expect(server.tokenRequests.count == 2)
   }
 
-  @Test func `a failed refresh ahead of time leaves a token in use that has not expired`() async throws {
+  @Test func `after a failed early refresh a token is used until it expires`() async throws {
     let session = session(.clientCredentials(.test))
     let client = client(session)
     try await client.send(.get("a"))
@@ -148,7 +148,7 @@ import Testing
     #expect(server.apiRequests.last?.headers["Authorization"] == "Bearer t1")
   }
 
-  @Test func `five refreshes within 30 seconds are enough`() async throws {
+  @Test func `at most five refreshes are sent within 30 seconds`() async throws {
     let session = session(.clientCredentials(.test))
     let client = client(session)
     for _ in 0..<5 {
@@ -166,7 +166,7 @@ import Testing
     #expect(server.tokenRequests.count == 6)
   }
 
-  @Test func `when no more refreshes are made the 401 comes back as it is`() async throws {
+  @Test func `after the limit of refreshes the 401 is returned unchanged`() async throws {
     let session = session(policy: TokenRefreshPolicy(limit: 0))
     try await session.signIn(AccessToken("t0", refreshToken: "r0"))
     let error = try await error(client(session))
@@ -194,7 +194,7 @@ import Testing
     try await client.send(.get("a"))
   }
 
-  @Test func `a source that cancels itself is not taken for a cancelled caller`() async throws {
+  @Test func `a source that cancels itself does not count as a cancelled caller`() async throws {
     let error = try await error(client(session(.closure { _ in throw CancellationError() })))
     #expect(error.code == .tokenUnavailable)
     #expect(error.underlyingError is CancellationError)
@@ -220,7 +220,7 @@ import Testing
     #expect(server.tokenRequests.count == 1)
   }
 
-  @Test func `a source that needs its own token is told so instead of waiting for ever`() async throws {
+  @Test func `a source that needs its own token gets an error instead of a deadlock`() async throws {
     let outer = Box<NetworkClient?>(nil)
     let session = session(
       .closure { _ in
@@ -274,7 +274,7 @@ import Testing
     gate.open()
   }
 
-  @Test func `the rotated token is stored before anybody is released`() async throws {
+  @Test func `the rotated token is stored before a waiting call continues`() async throws {
     let gate = TestGate()
     let slow = SlowStore(gate)
     let session = TokenSession(source: .clientCredentials(.test), store: slow, clock: clock.requestClock)
@@ -288,7 +288,7 @@ import Testing
     #expect(slow.saved.value == ["t1"])
   }
 
-  @Test func `a store that cannot be written is told as an event, and the token is used`() async throws {
+  @Test func `a failed save of the store is an event, and the token is used`() async throws {
     let session = TokenSession(source: .clientCredentials(.test), store: FullStore(), clock: clock.requestClock)
     let events = session.events
     try await client(session).send(.get("a"))

@@ -75,7 +75,7 @@ import Testing
     #expect(fixture.server.apiRequests.count == 1)
   }
 
-  @Test func `a user whom another process has signed out of the session of a service is another owner afterwards`()
+  @Test func `a user of a service's session whom another process has signed out is another owner afterwards`()
     async throws
   {
     fixture.server.state.update { state in
@@ -152,7 +152,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `calls of a service go on with a first token that another process has got`(hasID: Bool) async throws {
+  func `calls of a service continue with a first token of another process`(hasID: Bool) async throws {
     let (gate, tokens) = (TestGate(), HeldTokenStore())
     let (session, call) = try await callOfService(tokens, gate)
     let events = session.events
@@ -176,7 +176,7 @@ import Testing
     #expect(TokenAuthBehavior(nameless).account == nil)
   }
 
-  @Test func `a call of a service that has signed out meanwhile keeps nothing`() async throws {
+  @Test func `a call of a service that has signed out during the call keeps no response`() async throws {
     fixture.answer(200)
     let session = fixture.session(service())
     let present = Box<[Bool]>([])
@@ -192,7 +192,7 @@ import Testing
     #expect(present.value == [false])
   }
 
-  @Test func `a response to a request without the token of a service is not the service's`() async throws {
+  @Test func `a response without the token of a service does not belong to the service`() async throws {
     fixture.answer(200)
     let session = fixture.session(.closure(account: "robot") { _ in throw NetworkError(.dnsFailed, "a test") })
     let keeper = ScopeKeeper()

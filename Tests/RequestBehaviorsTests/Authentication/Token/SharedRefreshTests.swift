@@ -48,7 +48,7 @@ import Testing
     return (app.session, widget.session, first, second)
   }
 
-  @Test func `a refresh waits for that of another process, and uses its token`() async throws {
+  @Test func `a session waits for the refresh of another process, and uses its token`() async throws {
     try await signIn()
     let (_, widget, first, second) = await refreshing()
     gate.open()
@@ -59,7 +59,7 @@ import Testing
     #expect(try await widget.isSignedIn())
   }
 
-  @Test func `those who wait for a lock that does not come free fail after the policy's time, and nothing is sent`()
+  @Test func `calls that wait for a lock in vain fail after the policy's time, and send no request`()
     async throws
   {
     try await signIn()
@@ -81,7 +81,7 @@ import Testing
     #expect(await events.names(through: "refreshFailed") == ["refreshFailed"])
     held.open()
     await holder.value
-    // The wait that was given up comes to its turn, and does nothing then.
+    // The abandoned wait gets its turn, and has no effect.
     try await app.client.send(.get("b"))
     #expect(spent == ["r0"])
   }
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: [AccessToken?.none, AccessToken("bob", refreshToken: "r5")])
-  func `no other process refreshes before the sign-out or sign-in that has ended a refresh is stored`(
+  func `another process refreshes only after the sign-out or sign-in that ended a refresh is stored`(
     other: AccessToken?
   ) async throws {
     try await signIn()
@@ -123,7 +123,7 @@ import Testing
     #expect(spent == ["r0"])
   }
 
-  @Test func `a lock that cannot be had fails the requests as a store that cannot be read`() async throws {
+  @Test func `a lock that fails has the effect of a store that cannot be read`() async throws {
     try await signIn()
     place.problem.value = CocoaError(.fileWriteNoPermission)
     let app = process()
@@ -159,7 +159,7 @@ import Testing
   }
 
   @Test(arguments: [nil, AccessToken("bob", refreshToken: "rb")])
-  func `a late token does not undo what another process does right before it is stored`(other: AccessToken?)
+  func `a late token does not undo a change of another process right before it is stored`(other: AccessToken?)
     async throws
   {
     try await signIn()
@@ -175,7 +175,7 @@ import Testing
   }
 
   @Test(arguments: [nil, AccessToken("bob", refreshToken: "rb")])
-  func `a late token does not undo what another process did while the place could not be read`(other: AccessToken?)
+  func `a late token does not undo a change of another process while the place could not be read`(other: AccessToken?)
     async throws
   {
     try await signIn()
@@ -226,7 +226,7 @@ import Testing
     #expect(try await app.session.isSignedIn())
   }
 
-  @Test func `a store without a lock of its own replaces what it is expected to hold, and nothing else`() async throws {
+  @Test func `a store without its own lock replaces only the expected token`() async throws {
     let held = HeldTokenStore(AccessToken("a"))
     #expect(try await held.replace(AccessToken("b"), with: AccessToken("c")) == false)
     #expect(held.value == "a")

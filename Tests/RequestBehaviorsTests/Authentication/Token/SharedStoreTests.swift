@@ -67,7 +67,7 @@ import Testing
     #expect(try await app.session.isSignedIn() == false)
   }
 
-  @Test func `a refresh that another process has overtaken is not sent`() async throws {
+  @Test func `a refresh is not sent if another process has already refreshed`() async throws {
     try await signIn()
     let gate = gate
     let app = process(
@@ -88,7 +88,7 @@ import Testing
     #expect(try await app.session.isSignedIn())
   }
 
-  @Test func `a refresh that is refused because another process was quicker signs nobody out`() async throws {
+  @Test func `a refresh that is refused because another process was faster does not sign out`() async throws {
     try await signIn()
     let (app, widget) = (process(), process())
     try await app.client.send(.get("a"))
@@ -116,7 +116,7 @@ import Testing
     _ = widget
   }
 
-  @Test func `a token that the API refuses does not take a newer one of another process with it`() async throws {
+  @Test func `the removal of a refused token keeps another process's newer token`() async throws {
     try await signIn()
     let app = process()
     let place = place
@@ -189,7 +189,8 @@ import Testing
 
   // MARK: - Stores that fail
 
-  @Test func `a store that cannot be read before a refresh signs nobody out and spends nothing`() async throws {
+  @Test func `a store that cannot be read before a refresh neither signs out nor spends a refresh token`() async throws
+  {
     let isLocked = Box(false)
     let store = FailingTokenStore(load: { isLocked.value })
     let session = try await fixture.alice(store)
@@ -223,7 +224,7 @@ import Testing
     #expect(await events.names(through: "signedOut") == ["refreshFailed", "signedOut"])
   }
 
-  @Test func `a refusal while the store cannot be read signs nobody out`() async throws {
+  @Test func `a refusal while the store cannot be read does not sign out`() async throws {
     let isLocked = Box(false)
     let session = try await fixture.alice(FailingTokenStore(load: { isLocked.value }))
     server.tokenGate.value = gate
@@ -237,7 +238,7 @@ import Testing
     #expect(try await session.isSignedIn())
   }
 
-  @Test func `a refreshed token that cannot be stored is used, told of, and stored later`() async throws {
+  @Test func `a refreshed token that cannot be stored is used, reported, and stored later`() async throws {
     let isFull = Box(false)
     let store = FailingTokenStore(save: { isFull.value })
     let session = try await fixture.alice(store)
@@ -273,7 +274,7 @@ import Testing
     #expect(fixture.sentTokens.last == "Bearer t1")
   }
 
-  @Test func `a token that could not be stored is not replaced by what stood there before it`() async throws {
+  @Test func `a token that could not be stored is not replaced by the one stored before it`() async throws {
     let isFull = Box(true)
     let store = FailingTokenStore(
       AccessToken("old", lifetime: .seconds(3_600), refreshToken: "old"), save: { isFull.value })
@@ -287,7 +288,7 @@ import Testing
     #expect(store.value == "t1")
   }
 
-  @Test func `a store that could not be written is not written over what another process wrote since`() async throws {
+  @Test func `a retried save does not replace what another process has stored since`() async throws {
     let isFull = Box(false)
     let store = FailingTokenStore(save: { isFull.value })
     let session = try await fixture.alice(store)
@@ -340,7 +341,7 @@ import Testing
     #expect(store.value == "bob")
   }
 
-  @Test func `a user of a name whom another process has signed in again stays signed in there`() async throws {
+  @Test func `a named user whom another process has signed in again stays signed in there`() async throws {
     let isFull = Box(false)
     let store = FailingTokenStore(save: { isFull.value })
     let session = fixture.session(.refreshToken(.test), store)
@@ -378,7 +379,9 @@ import Testing
     #expect(await events.namesSoFar() == ["refreshed"])
   }
 
-  @Test func `a response without a token, while the first one is being stored, is not its owner's`() async throws {
+  @Test func `a response without a token, while the first one is being stored, does not belong to its owner`()
+    async throws
+  {
     let gate = gate
     let session = fixture.session(nameless, HeldTokenStore(onSave: { _ in await gate.pass() }))
     let keeper = ScopeKeeper()
@@ -404,7 +407,7 @@ private final class PlaceStore: TokenStore {
   func save(_ token: AccessToken?) async throws { place.value = token }
 }
 
-/// A store that fails when it is told to.
+/// A store that fails on demand.
 private final class FailingTokenStore: TokenStore {
   private let token: Box<AccessToken?>
   private let loadFails: @Sendable () -> Bool

@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `a 401 after a refresh signs out, and comes back after two sends`() async throws {
+  @Test func `a 401 after a refresh signs out, and is returned after two sends`() async throws {
     let session = try await signedIn()
     let events = session.events
     answerAll(401)
@@ -50,7 +50,7 @@ import Testing
     #expect(seen == ["refreshed", "signedOut"])
   }
 
-  @Test func `a 401 that is not verified changes nothing`() async throws {
+  @Test func `a 401 that is not verified does not change the session`() async throws {
     let session = try await signedIn()
     answerAll(401, isVerified: false)
     #expect(try await error(client(session)).statusCode == 401)
@@ -59,7 +59,7 @@ import Testing
     #expect(server.apiRequests.count == 1)
   }
 
-  @Test func `a forged 401 without the nonce signs nobody out`() async throws {
+  @Test func `a forged 401 without the nonce does not sign out`() async throws {
     let session = try await signedIn()
     answerAll(401)
     #expect(try await error(client(session, .nonceVerification())).code == .intercepted)
@@ -67,7 +67,7 @@ import Testing
     #expect(server.tokenRequests.isEmpty)
   }
 
-  @Test func `a 401 to a request that carried no token of the session changes nothing`() async throws {
+  @Test func `a 401 to a request without the session's token does not change the session`() async throws {
     let session = try await signedIn()
     answerAll(401)
     let stripping = ClosureBehavior("strip", order: .last, modify: { $0.headers.remove("Authorization") })
@@ -78,7 +78,7 @@ import Testing
     #expect(server.apiRequests.count == 2)
   }
 
-  @Test func `which answer means unauthorized is the user's to say`() async throws {
+  @Test func `a custom check decides which response is unauthorized`() async throws {
     let session = try await signedIn(as: "t0")
     answerAll(419)
     let client = NetworkClient(
@@ -88,7 +88,7 @@ import Testing
     #expect(server.apiRequests.count == 2)
   }
 
-  @Test func `signing out during a refresh fails those who wait, and the late token is thrown away`() async throws {
+  @Test func `signing out during a refresh fails the waiting calls, and the late token is dropped`() async throws {
     let gate = TestGate()
     server.tokenGate.value = gate
     let session = try await signedIn()
@@ -107,7 +107,7 @@ import Testing
     #expect(try await store.load()?.refreshToken == nil)
   }
 
-  @Test func `signing out while the new token is being stored leaves nothing in the store`() async throws {
+  @Test func `signing out while the new token is being stored leaves no token in the store`() async throws {
     let gate = TestGate()
     let slow = GatedStore(gate)
     let session = TokenSession(source: .clientCredentials(.test), store: slow, clock: clock.requestClock)
@@ -146,7 +146,7 @@ import Testing
     try await client.send(.get("a"))
   }
 
-  @Test func `answers of two users never share a scope, those of one user do`() async throws {
+  @Test func `responses of two users never share a scope, those of one user do`() async throws {
     let session = try await signedIn()
     let behavior = TokenAuthBehavior(session)
     let request = NetworkRequest(url: baseURL, call: Call(baseOrigin: Origin(baseURL)))
@@ -178,11 +178,11 @@ import Testing
     }
   }
 
-  @Test func `an event is there before the requests that wait hear of its change`() async throws {
+  @Test func `an event is sent before waiting requests continue`() async throws {
     let (server, gate, clock) = (server, TestGate(), ManualClock())
     server.tokenGate.value = gate
     let (subscribed, late) = (Box<TokenSession?>(nil), Box<TokenEvents?>(nil))
-    // The timer of the wait ends with the refresh, before the requests go on.
+    // The timer of the wait ends with the refresh, before the requests continue.
     let observed = RequestClock(
       now: clock.requestClock.now, date: clock.requestClock.date,
       sleep: { duration in
@@ -219,7 +219,7 @@ import Testing
     #expect(try await session.isSignedIn() == false)
   }
 
-  @Test func `a 401 that may be about another credential leaves a token that cannot be refreshed`() async throws {
+  @Test func `a 401 that may concern another credential keeps a token that cannot be refreshed`() async throws {
     answerAll(401)
     let session = session()
     try await session.signIn(AccessToken("t0"))
@@ -243,7 +243,7 @@ import Testing
     #expect(try await session.isSignedIn() == false)
   }
 
-  @Test func `a one-shot body is not sent again, but the token is refreshed for those that follow`() async throws {
+  @Test func `a one-shot body is not sent again, but the token is refreshed for later calls`() async throws {
     let session = try await signedIn()
     let client = client(session)
     let taking = ClosureBehavior(
@@ -262,7 +262,7 @@ import Testing
 
   // MARK: - The option
 
-  @Test func `an optional request is sent without a token if there is none`() async throws {
+  @Test func `an optional request is sent without a token if none is available`() async throws {
     answerAll(200)
     let request = Request<Void>.get("a").with(\.authentication, .optional)
     try await client(session()).send(request)

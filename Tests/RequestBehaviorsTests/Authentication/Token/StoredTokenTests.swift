@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What a store keeps of a token, and what a session makes of it.
+/// The stored form of a token, and its use by a session.
 @Suite(.limited) final class StoredTokenTests {
   private let fixture = TokenFixture()
   private var server: TokenServer { fixture.server }
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `a token that came with a lifetime alone is expired at the next start when that is over`() async throws {
+  @Test func `a token with only a lifetime has expired at the next start if the lifetime is over`() async throws {
     let store = OpenStore()
     let session = fixture.session(.refreshToken(.test), store)
     try await session.signIn(AccessToken("t0", lifetime: .seconds(3_600), refreshToken: "r0"))
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(arguments: [0o666, 0o644, 0o640, 0o604, 0o700 | 0o010])
-  func `rights that others have to a file end when its token is read`(found: Int) async throws {
+  func `reading the token removes the permissions of others from its file`(found: Int) async throws {
     let store = FileTokenStore(url: file)
     try await store.save(AccessToken("t1"))
     try FileManager.default.setAttributes([.posixPermissions: found], ofItemAtPath: file.path(percentEncoded: false))
@@ -140,7 +140,7 @@ import Testing
     #expect(try await FileTokenStore(url: file).load()?.value == "40")
   }
 
-  @Test func `the lock of a file's refresh is a file beside it, and does not keep anybody from signing out`()
+  @Test func `the lock for a refresh is a separate file, and does not block a sign-out`()
     async throws
   {
     let file = file

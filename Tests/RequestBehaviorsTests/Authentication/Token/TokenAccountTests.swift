@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// Who a user is to what keeps things for users: the same one when an account is named.
+/// The identity of an owner: the same one when an account is named.
 @Suite(.limited) struct TokenAccountTests {
   private let fixture = TokenFixture()
   private let request = NetworkRequest(url: baseURL, call: Call(baseOrigin: Origin(baseURL)))
@@ -67,7 +67,7 @@ import Testing
     #expect(Set([named, first, try await scope(user)]).count == 3)
   }
 
-  @Test func `a call that began before an account signed out and in again fails all the same`() async throws {
+  @Test func `a call that began before an account signed out and in again still fails`() async throws {
     fixture.answer(200)
     let gate = TestGate()
     let session = fixture.session()

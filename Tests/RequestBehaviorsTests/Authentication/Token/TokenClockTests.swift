@@ -44,7 +44,7 @@ import Testing
     #expect(server.tokenRequests.count == 1)
   }
 
-  @Test func `a token that was signed in with before there was a client expires by the client's clock`() async throws {
+  @Test func `a token of a sign-in before the first client expires by that client's clock`() async throws {
     let session = session(.refreshToken(.test))
     server.state.update { $0.valid = "t0" }
     try await session.signIn(AccessToken("t0", lifetime: .seconds(3_600), refreshToken: "r0"))
@@ -81,7 +81,7 @@ import Testing
     #expect(server.tokenRequests.count == 1)
   }
 
-  @Test func `a stored token that was read before there was a client expires by the client's clock`() async throws {
+  @Test func `a stored token that was read before the first client expires by that client's clock`() async throws {
     let stored = AccessToken("t0", expiresAt: clock.date + 3_600, lifetime: .seconds(3_600), refreshToken: "r0")
     let session = session(.refreshToken(.test), InMemoryTokenStore(stored))
     server.state.update { $0.valid = "t0" }
@@ -117,7 +117,7 @@ import Testing
     #expect(count.value == 2)
   }
 
-  @Test func `a token that is brought with a lifetime of zero is one whose expiry is not told`() async throws {
+  @Test func `a token with a lifetime of zero has an unknown expiry`() async throws {
     let store = InMemoryTokenStore()
     let session = session(.refreshToken(.test), store)
     server.state.update { $0.valid = "t0" }
@@ -139,7 +139,7 @@ import Testing
 
   // MARK: - Instants
 
-  @Test func `a token has expired at the very instant of its expiry`() async throws {
+  @Test func `a token has expired exactly at its date of expiry`() async throws {
     let session = TokenSession(source: .refreshToken(.test), clock: clock.requestClock)
     let client = client(session)
     server.state.update { $0.answer = { NetworkResponse(request: $0, statusCode: 200) } }
@@ -154,7 +154,7 @@ import Testing
     await #expect(throws: NetworkError.self) { try await client.send(.get("a")) }
   }
 
-  @Test func `the leeway of a stored token follows from its lifetime, not from what is left of it`() async throws {
+  @Test func `the leeway of a stored token follows from its lifetime, not from the rest of it`() async throws {
     let stored = AccessToken("t0", expiresAt: clock.date + 59, lifetime: .seconds(3_600), refreshToken: "r0")
     try await client(session(.refreshToken(.test), InMemoryTokenStore(stored))).send(.get("a"))
     #expect(sentTokens == ["Bearer t1"])

@@ -52,7 +52,7 @@ import Testing
     #expect(fixture.sentTokens == ["Bearer alice", "Bearer t1"])
   }
 
-  @Test func `the times of a send are at least the policy's for a token request`() async throws {
+  @Test func `the timeouts of a token request are at least the policy's`() async throws {
     let session = try await fixture.alice()
     let client = client(session, clock: fixture.clock.requestClock, []) {
       $0.options.timeout = .milliseconds(300)
@@ -64,7 +64,7 @@ import Testing
     #expect(server.apiRequests.map(\.timeout) == [.milliseconds(300), .milliseconds(300)])
   }
 
-  @Test func `the times of a token request that are longer than the policy's, or none, stay`() async throws {
+  @Test func `timeouts of a token request that are longer than the policy's, or unset, are kept`() async throws {
     let session = try await fixture.alice()
     let client = client(session, clock: fixture.clock.requestClock, []) { $0.options.idleTimeout = .seconds(45) }
     try await client.send(.get("a"))

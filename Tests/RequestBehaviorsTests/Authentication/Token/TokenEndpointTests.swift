@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What a token endpoint may answer (RFC 6749 §5), and what of it becomes a token.
+/// The responses of a token endpoint (RFC 6749 §5), and the tokens made from them.
 @Suite(.limited) struct TokenEndpointTests {
   private let fixture = TokenFixture()
   private var server: TokenServer { fixture.server }
@@ -32,7 +32,7 @@ import Testing
     (#"{"access_token":"a","expires_in":1.5}"#, .milliseconds(1_500)),
     (#"{"access_token":"a","error":null}"#, nil), (#"{"access_token":"a","error":""}"#, nil),
   ])
-  func `members that are left out, empty or of no meaning are none`(body: String, lifetime: Duration?) async throws {
+  func `members that are missing, empty or meaningless are ignored`(body: String, lifetime: Duration?) async throws {
     let token = try await token(body)
     #expect(token.value == "a")
     #expect(token.lifetime == lifetime)
@@ -61,14 +61,14 @@ import Testing
     ("access_token=a", "not a JSON object"),
     ("", "not a JSON object"), (#"{"error":"invalid_scope","access_token":"a"}"#, "the error invalid_scope"),
   ])
-  func `any other response is an error that shows no value`(body: String, reason: String) async throws {
+  func `any other response is an error that does not show a value`(body: String, reason: String) async throws {
     let error = try await #require(throws: NetworkError.self) { _ = try await token(body) }
     #expect(error.code == .tokenUnavailable)
     #expect(error.message.contains(reason), "\(error.message)")
     #expect(error.response?.statusCode == 200)
   }
 
-  @Test func `a page of HTML is no token, whatever is in it`() async throws {
+  @Test func `an HTML page is not accepted as a token, whatever its content`() async throws {
     let error = try await #require(throws: NetworkError.self) {
       _ = try await token(#"{"access_token":"a"}"#, type: "text/html; charset=utf-8")
     }
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(arguments: ["é", "a\"b", "", "a\nb"])
-  func `an error code that is none is not shown`(code: String) async throws {
+  func `an invalid error code is not shown`(code: String) async throws {
     let body = String(decoding: try JSONEncoder().encode(["error": code, "access_token": "a"]), as: UTF8.self)
     if code.isEmpty {
       #expect(try await token(body).value == "a")
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(arguments: [301, 302, 303, 307, 308])
-  func `a token endpoint is not redirected, and nobody is signed out by where it points to`(status: Int) async throws {
+  func `a redirect of a token endpoint is not followed, and its target cannot sign out`(status: Int) async throws {
     server.state.update { state in
       state.refusals.append { request in
         NetworkResponse(request: request, statusCode: status, headers: ["Location": "https://portal.example/token"])
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(arguments: ["https://portal.example/login", "https://api.example.com/v1/elsewhere"])
-  func `a refusal that a source was redirected to ends no session`(location: String) async throws {
+  func `a refusal after a redirect of a source's request does not end the session`(location: String) async throws {
     let transport = ClosureTransport { request in
       switch request.url.lastPathComponent {
       case "token": NetworkResponse(request: request, statusCode: 302, headers: ["Location": location])
@@ -132,7 +132,7 @@ import Testing
     #expect(try await session.isSignedIn())
   }
 
-  @Test func `a source of one's own ends the session by an OAuth error or by saying so`() async throws {
+  @Test func `a custom source ends the session by an OAuth error or by notSignedIn`() async throws {
     server.refuseToken(401, #"{"error":"invalid_grant"}"#)
     for source: ClosureTokenSource in [
       .refreshing { _, client in try await client.send(.post("token")) },
@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  @Test func `a token with control characters is refused when it arrives, and signs nobody in`() async throws {
+  @Test func `a token with control characters is refused when it arrives, and does not sign in`() async throws {
     let store = InMemoryTokenStore()
     let session = try await fixture.alice(store)
     for token in [AccessToken("a\r\nX: y"), AccessToken("a", type: "Bear\ner"), AccessToken("a\u{7F}")] {

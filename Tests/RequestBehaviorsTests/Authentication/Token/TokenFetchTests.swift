@@ -61,7 +61,7 @@ import Testing
     #expect(server.apiRequests.count == 201)
   }
 
-  @Test func `a late 401 for an older token is sent again without a refresh`() async throws {
+  @Test func `a request with a late 401 for an older token is sent again without a refresh`() async throws {
     let client = client(session())
     try await client.send(.get("warm"))
     server.revoke()
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: [-86_400.0, 86_400])
-  func `a wall clock that jumps changes no expiry`(jump: Double) async throws {
+  func `a jump of the wall clock does not change an expiry`(jump: Double) async throws {
     let client = client(session())
     try await client.send(.get("a"))
     clock.setDate(clock.date + jump)
@@ -115,7 +115,7 @@ import Testing
     #expect(server.tokenRequests.count == 2)
   }
 
-  @Test func `a token that is given expired is used, and not asked for without end`() async throws {
+  @Test func `a token that arrives expired is used, and not requested again and again`() async throws {
     server.state.update { $0.lifetime = 0 }
     let client = client(session())
     for _ in 0..<20 { try await client.send(.get("a")) }
@@ -171,7 +171,7 @@ import Testing
     #expect(server.apiRequests.map { $0.headers["Authorization"] } == ["Bearer t2"])
   }
 
-  @Test func `the token goes into the field that is asked for`() async throws {
+  @Test func `the token is sent in the configured field`() async throws {
     server.state.update { $0.answer = { NetworkResponse(request: $0, statusCode: 200) } }
     for header in [TokenHeader.field("X-Xapp-Token"), .authorization("Token"), .authorization] {
       try await NetworkClient(server.transport, [.tokenAuth(session(), header: header)]).send(.get("a"))
@@ -183,7 +183,7 @@ import Testing
     #expect(sent[2].headers["Authorization"] == "Bearer t3")
   }
 
-  @Test func `a limiter of one does not make the token request wait for its caller`() async throws {
+  @Test func `a token request does not wait for its caller in a limiter of one`() async throws {
     let orders: [BehaviorOrder] = [
       .first, .observation, .deadline, .request, .coalescing, .persistence, .caching, .gate, .retry, .inside(.retry),
       .hedging, .middle, .redirects, .outside(.authentication), .circuitBreaker, .rateLimit, .signing, .verification,

@@ -20,7 +20,7 @@ import Testing
       })
   }
 
-  @Test func `of two sends of a call with two tokens neither is sent after a sign-out`() async throws {
+  @Test func `two sends of a call with two tokens are both dropped after a sign-out`() async throws {
     let session = try await fixture.alice()
     let (gate, failures, second) = (gate, Box<[NetworkError.Code?]>([]), TestGate())
     let twice = ClosureBehavior(
@@ -82,7 +82,7 @@ import Testing
     #expect(server.tokenRequests.count == 2)
   }
 
-  @Test func `a field that a behavior further in has changed keeps what that set`() async throws {
+  @Test func `a token field that a behavior further in has replaced keeps its value`() async throws {
     fixture.answer(200)
     let session = try await fixture.alice()
     let own = ClosureBehavior("own", order: .authentication, modify: { $0.headers["Authorization"] = "Own x" })
@@ -97,7 +97,7 @@ import Testing
 
   // MARK: - On real threads
 
-  /// Tells of requests that arrive with a token whose session has ended by then.
+  /// Reports requests that arrive with a token after the end of its session.
   private final class WatchingTransport: Transport {
     let ended = Box(0)
     let late = Box(0)
@@ -113,7 +113,7 @@ import Testing
     func shutdown() async {}
   }
 
-  @Test func `no request arrives with a token when the sign-out has returned, of thousands`() async throws {
+  @Test func `after a sign-out returns no request arrives with a token, in thousands of sends`() async throws {
     let transport = WatchingTransport()
     let session = TokenSession(source: .refreshToken(.test))
     let client = NetworkClient(transport, [.tokenAuth(session)])
@@ -162,7 +162,7 @@ import Testing
       func shutdown() async {}
     }
 
-    @Test func `the next user has no jar with which a request was sent that was handed over during the sign-out`()
+    @Test func `the next user does not get a cookie jar used by a request handed over during the sign-out`()
       async throws
     {
       let session = try await fixture.alice()

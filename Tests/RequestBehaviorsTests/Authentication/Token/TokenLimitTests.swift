@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What counts as having asked for a token.
+/// The events that count as a token request.
 @Suite(.limited) struct TokenLimitTests {
   private let fixture = TokenFixture()
   private var server: TokenServer { fixture.server }
@@ -22,7 +22,7 @@ import Testing
     #expect(server.tokenRequests.count == 1)
   }
 
-  @Test func `a sign-in starts the count of refreshes afresh`() async throws {
+  @Test func `a sign-in resets the count of refreshes`() async throws {
     let session = try await fixture.alice()
     let client = fixture.client(session)
     for _ in 0..<5 {
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: [BehaviorOrder.rateLimit, .circuitBreaker])
-  func `what a behavior of the user's refuses before it is sent does not count as a refresh`(
+  func `a token request that a custom behavior refuses before the send does not count as a refresh`(
     order: BehaviorOrder
   ) async throws {
     struct Refusal: Error {}
@@ -56,7 +56,7 @@ import Testing
     #expect(server.tokenRequests.count == 1)
   }
 
-  @Test func `a source that asks elsewhere counts when it fails`() async throws {
+  @Test func `a custom source counts when it fails`() async throws {
     let count = Box(0)
     let session = fixture.session(
       .closure { _ in

@@ -55,7 +55,7 @@ import Testing
     #expect(requests(server, "/a").count == 1_000)
   }
 
-  @Test func `over a real connection another origin gets no token`() async throws {
+  @Test func `over a real connection another origin does not get a token`() async throws {
     let other = try LoopbackServer { _ in .status(200) }
     let server = try makeServer(away: other.baseURL)
     let session = TokenSession(source: .clientCredentials(.test))
@@ -66,7 +66,7 @@ import Testing
     #expect(!other.requests.contains { $0.head.contains("canary") || $0.headers.contains("Authorization") })
   }
 
-  @Test func `over a real connection a token endpoint that answers HTML is named`() async throws {
+  @Test func `over a real connection the error for a token endpoint that responds with HTML names it`() async throws {
     let server = try LoopbackServer { _ in .html("<html>Welcome</html>") }
     let session = TokenSession(source: .clientCredentials(.test))
     let client = NetworkClient(baseURL: server.baseURL, behaviors: [.tokenAuth(session)])

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.limited) struct TokenModelTests {
   @Test(arguments: 0..<4)
-  func `random interleavings do what the reference says`(quarter: UInt64) {
+  func `random interleavings match the reference`(quarter: UInt64) {
     var calls = 0
     var asked = 0
     for seed in (quarter * 1_000)..<((quarter + 1) * 1_000) {
@@ -36,14 +36,14 @@ import Testing
     #expect(state.token == nil)
   }
 
-  @Test func `a sign-in while the store is read is not replaced by what is read`() {
+  @Test func `a sign-in while the store is read is not replaced by the stored token`() {
     var state = TokenState(policy: TokenRefreshPolicy())
     state.signIn(AccessToken("bob"), now: .zero, date: Date())
     state.load(AccessToken("alice"), now: .zero, date: Date())
     #expect(state.token?.value == "bob")
   }
 
-  @Test func `a change that waits to be saved is not replaced by what another process wrote`() {
+  @Test func `a change that waits to be saved is not replaced by another process's token`() {
     var state = TokenState(policy: TokenRefreshPolicy())
     state.load(AccessToken("alice"), now: .zero, date: Date())
     state.signIn(AccessToken("bob"), now: .zero, date: Date())
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `a subscriber that has gone is forgotten`() async {
+  @Test func `a released subscriber is forgotten`() async {
     let broadcast = TokenBroadcast()
     let (events, heard) = (broadcast.subscribe(), TestGate())
     #expect(broadcast.subscriberCount == 1)

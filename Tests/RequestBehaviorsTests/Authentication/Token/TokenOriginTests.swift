@@ -9,7 +9,7 @@ import Testing
 
   private func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
 
-  @Test func `an absolute URL to another host gets no token`() async throws {
+  @Test func `a request to another host by an absolute URL does not get a token`() async throws {
     let transport = ClosureTransport(200)
     let client = NetworkClient(transport, [.tokenAuth(session)])
     for other in ["https://other.example/a", "http://api.example.com/a", "https://api.example.com:8443/a"] {
@@ -21,7 +21,7 @@ import Testing
     #expect(transport.sent.last?.headers["Authorization"] == "Bearer canary-access-7731")
   }
 
-  @Test func `a redirect to another origin gets no token, and its 401 refreshes nothing`() async throws {
+  @Test func `a redirect to another origin does not get a token, and its 401 does not refresh`() async throws {
     let transport = ClosureTransport { request in
       if request.url.host() == "other.example" { return NetworkResponse(request: request, statusCode: 401) }
       return NetworkResponse(
@@ -34,7 +34,7 @@ import Testing
     #expect(try await session.isSignedIn())
   }
 
-  @Test func `a redirect to a listed origin is authenticated for itself`() async throws {
+  @Test func `a redirect to a listed origin gets its own authentication`() async throws {
     let transport = ClosureTransport { request in
       if request.url.host() == "files.example" { return NetworkResponse(request: request, statusCode: 200) }
       return NetworkResponse(request: request, statusCode: 302, headers: ["Location": "https://files.example/b"])

@@ -17,7 +17,7 @@
     }
 
     @Test(arguments: ["source", "transport"])
-    func `a process that another one's refresh stands in the way of waits, and spends no refresh token`(
+    func `a process waits for the refresh of another one, and does not spend a refresh token`(
       place pause: String
     ) async throws {
       try await signIn()

@@ -1,4 +1,4 @@
-/// What a session should do, told from nothing but the list of what has happened: slow, and simple enough to believe.
+/// The expected behavior of a session, derived only from the list of events: slow, but simple enough to trust.
 struct TokenReference {
   enum Entry {
     case asked(at: Int)
@@ -6,11 +6,11 @@ struct TokenReference {
     case signedIn(serial: Int, at: Int, lifetime: Int)
     case signedOut
     case failed
-    /// Nobody had been asked: a behavior refused on the way.
+    /// No request was sent: a behavior refused it.
     case failedUnasked
-    /// Those who waited have left without a token; the response is still to come.
+    /// The waiting calls have left without a token, before the response.
     case gaveUp
-    /// Those who waited have left with a token of another process; the response is still to come.
+    /// The waiting calls have left with a token of another process, before the response.
     case overdue
     case signedInElsewhere(serial: Int, at: Int, lifetime: Int)
   }
@@ -49,7 +49,7 @@ struct TokenReference {
     return false
   }
 
-  /// Whether those who waited for what is being asked have left.
+  /// Whether the calls that waited for the request under way have left.
   var isOverdue: Bool {
     for entry in log.reversed() {
       switch entry {

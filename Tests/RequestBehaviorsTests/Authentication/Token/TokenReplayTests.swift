@@ -4,13 +4,13 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What follows a 401, beside the replay that works.
+/// The consequences of a 401, apart from a successful replay.
 @Suite(.limited) struct TokenReplayTests {
   private let fixture = TokenFixture()
   private var server: TokenServer { fixture.server }
   private let gate = TestGate()
 
-  @Test func `a late 401 to an older token that was new once ends nothing`() async throws {
+  @Test func `a late 401 to an older token does not end the session`() async throws {
     let session = try await fixture.alice()
     let transport = server.transport
     let slow = ClosureTransport { [gate] request in
@@ -31,7 +31,7 @@ import Testing
     #expect(try await session.isSignedIn())
   }
 
-  @Test func `a replay with a token that others got, and that is refused, ends nothing`() async throws {
+  @Test func `a refused replay with another call's token does not end the session`() async throws {
     let session = try await fixture.alice()
     let gate = gate
     let isHeld = Box(true)

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// Two clients share a session, and the one that asked for the next token is shut down.
+/// Two clients share a session, and the one that requested the next token is shut down.
 @Suite(.limited) struct TokenRequestShutdownTests {
   private let clock = ManualClock()
   private let gate = TestGate()
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `a token request that was sent is let finish, and its token serves the other client`() async throws {
+  @Test func `a token request that was sent may finish, and its token serves the other client`() async throws {
     giveToken(from: leaving)
     staying.on(.get, "a").respond(200)
     let session = try await session()
@@ -115,7 +115,7 @@ import Testing
     #expect(leaving.sent.isEmpty)
   }
 
-  @Test func `a request that is sent while a token request is let finish is refused`() async throws {
+  @Test func `a request during the end of a token request is refused`() async throws {
     giveToken(from: leaving)
     leaving.on(.get, "c").respond(200)
     let session = try await session()

@@ -37,7 +37,7 @@ import Testing
     #expect(try await session.isSignedIn() == false)
   }
 
-  @Test func `without a token there is nothing to revoke`() async throws {
+  @Test func `a sign-out without a token does not call the revocation`() async throws {
     let session = TokenSession(source: .refreshToken(TokenEndpoint("token", clientID: "shop")))
     try await session.signOut { note($0) }
     #expect(revoked.withLock { $0 }.isEmpty)
@@ -156,7 +156,7 @@ import Testing
     #expect(try await session.isSignedIn() == false)
   }
 
-  @Test func `a refresh that does not end is awaited no longer than the policy says`() async throws {
+  @Test func `the wait for a refresh that does not end is limited by the policy`() async throws {
     let (_, out) = try await signingOut(#"{"access_token":"a1"}"#, after: .seconds(600))
     clock.advance(by: .seconds(31))
     try await out.value

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// Whose response it is, from the first call after a launch to the sign-out.
+/// The owner of a response, from the first call after a launch to the sign-out.
 @Suite(.limited) struct TokenScopeTests {
   private let fixture = TokenFixture()
 
@@ -67,7 +67,7 @@ import Testing
     withExtendedLifetime(client) {}
   }
 
-  @Test func `a call that is sent for somebody who came after it began keeps no scope`() async throws {
+  @Test func `a call that is sent for a user who signed in after it began keeps no scope`() async throws {
     fixture.answer(200)
     let session = fixture.session()
     let coordinator = ScopeKeeper()
@@ -85,7 +85,7 @@ import Testing
     #expect(coordinator.scopes.value[0] != coordinator.scopes.value[1])
   }
 
-  @Test func `a refusal on this side does not count as having asked for a token`() async throws {
+  @Test func `a token request that is refused before the send does not count as a refresh`() async throws {
     let session = try await fixture.alice()
     let isOpen = Box(false)
     let breaker = ClosureBehavior("breaker", order: .circuitBreaker) { request, next in

@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `no description of a token shows it`() {
+  @Test func `descriptions of a token do not show it`() {
     let token = AccessToken(canaries[0], lifetime: .seconds(60), refreshToken: canaries[1], scopes: ["read"])
     note(token)
     note([token])
@@ -29,7 +29,7 @@ import Testing
     #expect("\(token)".contains("read"))
   }
 
-  @Test func `a response that is no token is not shown by the error`() throws {
+  @Test func `the error for an invalid token response does not show it`() throws {
     for answer in [
       #"{"access_token":17,"token":"canary-access-7731"}"#, #"{"a_token":"canary-access-7731","b_token":""}"#,
       #"{"access_token":"canary-access-7731","expires_in":"canary-refresh-7732"}"#,
@@ -41,7 +41,7 @@ import Testing
     expectNoCanary()
   }
 
-  @Test func `a canary is in no error, event, attempts or report`() async throws {
+  @Test func `errors, events, attempts and reports do not contain a canary`() async throws {
     let (access, refresh, secret) = (canaries[0], canaries[1], canaries[2])
     let tokenBody = Box(#"{"access_token":"\#(access)","refresh_token":"\#(refresh)"}"#)
     let transport = ClosureTransport { request in

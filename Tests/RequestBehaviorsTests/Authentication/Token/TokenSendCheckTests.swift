@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What a call that has its token does when the user goes before it is sent.
+/// A call with a token whose user signs out before it is sent.
 @Suite(.limited) struct TokenSendCheckTests {
   private let fixture = TokenFixture()
   private var server: TokenServer { fixture.server }
@@ -47,7 +47,7 @@ import Testing
     #expect(fixture.sentTokens == ["Bearer alice"])
   }
 
-  @Test func `a request that lost its token further in is sent after a sign-out`() async throws {
+  @Test func `a request whose token a behavior has removed is sent after a sign-out`() async throws {
     fixture.answer(200)
     let session = try await fixture.alice()
     let strip = ClosureBehavior(

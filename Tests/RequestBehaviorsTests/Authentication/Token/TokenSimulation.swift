@@ -42,7 +42,7 @@ struct TokenSimulation {
 
   mutating func run(steps: Int) {
     for _ in 0..<steps where problems.isEmpty { step() }
-    // Nobody may be left waiting when all that is under way has ended.
+    // No call may still wait when all work under way has ended.
     while let index = calls.firstIndex(where: { $0.phase != .done }), problems.isEmpty {
       if let refresh { complete(refresh, .success) } else { advance(index) }
     }
@@ -199,7 +199,7 @@ struct TokenSimulation {
     release(state.timeOut(on: ended))
   }
 
-  /// Another process refreshes the token, signs out, or signs somebody in, and the store is read again.
+  /// Another process refreshes the token, signs out, or signs a user in, and the store is read again.
   private mutating func writeElsewhere() {
     guard let token = state.token else { return }
     serial += 1

@@ -30,7 +30,7 @@ import Testing
   }
 
   // RFC 8707 §2 allows more than one resource.
-  @Test func `further parameters follow those of the grant`() async throws {
+  @Test func `additional parameters follow those of the grant`() async throws {
     let parameters: Query = ["audience": "https://api.example.com", "resource": "a", "resource": "b"]
     let sent = try await request(.clientCredentials(.test, scopes: ["read"], parameters: parameters))
     let text = "grant_type=client_credentials&scope=read&audience=https%3A%2F%2Fapi.example.com&resource=a&resource=b"
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: ["grant_type", "scope", "client_id", "client_secret", "client_assertion", "client_assertion_type"])
-  func `a parameter that the source sets is refused before a request is sent`(name: String) async throws {
+  func `a reserved parameter is refused before a request is sent`(name: String) async throws {
     let source = ClientCredentialsGrant(.test, parameters: Query([name: "x"]))
     let error = await #expect(throws: NetworkError.self) { try await source.fetch(using: NetworkClient(transport)) }
     #expect(error?.code == .invalidRequest)
@@ -46,7 +46,7 @@ import Testing
     #expect(transport.sent.isEmpty)
   }
 
-  @Test func `sessions with other parameters are told apart, and no parameter is shown`() {
+  @Test func `sessions with other parameters are distinguished, and parameters are not shown`() {
     func rights(_ scopes: [String], _ parameters: Query) -> String? {
       let source = ClientCredentialsGrant(.test, scopes: scopes, parameters: parameters)
       return TokenAuthBehavior(TokenSession(source: source)).credentialDigest(salt: Data())
@@ -61,14 +61,14 @@ import Testing
   }
 
   // RFC 6749 §2.3.1: both are form-encoded first.
-  @Test func `an id with a colon and a secret with signs do no harm`() async throws {
+  @Test func `an id with a colon and a secret with special characters are escaped`() async throws {
     let endpoint = TokenEndpoint("token", clientID: "a:b", clientSecret: "pä s%")
     let sent = try await request(.clientCredentials(endpoint))
     let value = try #require(sent.headers["Authorization"]?.dropFirst(6))
     #expect(Data(base64Encoded: String(value)) == Data("a%3Ab:p%C3%A4%20s%25".utf8))
   }
 
-  @Test func `client credentials go into the body if asked for`() async throws {
+  @Test func `client credentials go into the body on request`() async throws {
     let endpoint = TokenEndpoint("token", clientID: "app", clientSecret: "s&s", authentication: .post)
     let sent = try await request(.clientCredentials(endpoint))
     #expect(!sent.headers.contains("Authorization"))
@@ -83,7 +83,7 @@ import Testing
     #expect(sent.body?.data == Data("grant_type=refresh_token&refresh_token=r%2B0&client_id=app".utf8))
   }
 
-  @Test func `what a refresh leaves out stays as it was`() async throws {
+  @Test func `members that a refresh omits keep their values`() async throws {
     let store = InMemoryTokenStore()
     let session = TokenSession(source: .refreshToken(.test), store: store)
     try await session.signIn(AccessToken("t0", expiresAt: .distantPast, refreshToken: "r0", scopes: ["read"]))
@@ -111,7 +111,7 @@ import Testing
     #expect(refusing.sent.count == 2)
   }
 
-  @Test func `a refresh of a source of one's own is not repeated once it may have arrived`() async throws {
+  @Test func `the refresh of a custom source is not repeated once it may have arrived`() async throws {
     let transport = ClosureTransport { request in
       if request.url.path().hasSuffix("refresh") { throw NetworkError(.timedOut, "lost") }
       return NetworkResponse(request: request, statusCode: 200)
@@ -127,7 +127,7 @@ import Testing
     #expect(transport.sent.count == 1)
   }
 
-  @Test func `a closure for newer tokens needs the user for the first`() async throws {
+  @Test func `a source with a refresh closure alone cannot get the first token`() async throws {
     let source = ClosureTokenSource(refresh: { token, _ in AccessToken(token.value + "+") })
     let client = NetworkClient(transport)
     await #expect(throws: NetworkError.self) { try await source.fetch(using: client) }

@@ -56,7 +56,7 @@ import Testing
     #expect(try await session.isSignedIn() == false)
   }
 
-  @Test func `a token endpoint slower than the wait for it is not asked a second time`() async throws {
+  @Test func `a token endpoint that is slower than the wait for it gets no second request`() async throws {
     let session = try await fixture.alice()
     server.tokenGate.value = gate
     let client = fixture.client(session)
@@ -70,7 +70,9 @@ import Testing
     #expect(fixture.sentTokens.last == "Bearer t1")
   }
 
-  @Test func `whoever waits for a refresh that is overdue gives up as well, and is told once more`() async throws {
+  @Test func `later calls that wait for an overdue refresh fail too, and the endpoint gets no second request`()
+    async throws
+  {
     let session = try await fixture.alice()
     server.tokenGate.value = gate
     let client = fixture.client(session)
@@ -114,7 +116,7 @@ import Testing
     gate.open()
   }
 
-  @Test func `a token that is stored slowly is not asked for a second time`() async throws {
+  @Test func `a token that is stored slowly is not requested a second time`() async throws {
     let store = holding("t1")
     let session = try await fixture.alice(store)
     let client = fixture.client(session)
@@ -128,7 +130,7 @@ import Testing
     #expect(fixture.sentTokens.last == "Bearer t1")
   }
 
-  @Test func `a refusal that comes late fails those who wait and signs out`() async throws {
+  @Test func `a late refusal fails the waiting calls and signs out`() async throws {
     let session = try await fixture.alice()
     server.tokenGate.value = gate
     server.refuseToken(400, #"{"error":"invalid_grant"}"#)
@@ -142,7 +144,7 @@ import Testing
     #expect(server.tokenRequests.count == 1)
   }
 
-  @Test func `a sign-in while a refresh is overdue is not touched by it`() async throws {
+  @Test func `a sign-in during an overdue refresh is not affected by it`() async throws {
     let session = try await fixture.alice()
     server.tokenGate.value = gate
     let client = fixture.client(session)
@@ -155,7 +157,7 @@ import Testing
     #expect(server.tokenRequests.count == 1)
   }
 
-  @Test func `a sign-in while the store is read is not overwritten by what it held`() async throws {
+  @Test func `a sign-in while the store is read is not replaced by the stored token`() async throws {
     let store = HeldTokenStore(AccessToken("alice"), onLoad: { [gate] in await gate.pass() })
     fixture.answer(200)
     let session = fixture.session(.refreshToken(.test), store)
@@ -207,7 +209,7 @@ import Testing
     #expect(await events.names(through: "signedIn") == ["signedOut", "signedIn"])
   }
 
-  @Test func `a lifetime counts from when the token came, not from when it was stored`() async throws {
+  @Test func `a lifetime counts from the arrival of the token, not from its save`() async throws {
     let store = HeldTokenStore(onSave: { [gate] _ in await gate.pass() })
     server.state.update { $0.lifetime = 100 }
     let client = fixture.client(fixture.session(.clientCredentials(.test), store))
@@ -221,7 +223,7 @@ import Testing
     #expect(server.tokenRequests.count == 2)
   }
 
-  @Test func `a call whose token is refused for good can be cancelled while the store is slow`() async throws {
+  @Test func `a call whose token is permanently refused can be cancelled while the store is slow`() async throws {
     let session = try await fixture.alice(holding(nil))
     fixture.answer(401)
     let client = fixture.client(session)
@@ -232,7 +234,7 @@ import Testing
     gate.open()
   }
 
-  @Test func `a token that the API refuses has left the store when subscribers hear of it`() async throws {
+  @Test func `a token that the API refuses is removed from the store before subscribers are notified`() async throws {
     let store = holding(nil)
     let session = try await fixture.alice(store)
     fixture.answer(401)
@@ -247,7 +249,7 @@ import Testing
     #expect(try await fixture.error(task).statusCode == 401)
   }
 
-  @Test func `waiting for the store alone is bounded as well, and its token is used once it comes`() async throws {
+  @Test func `the wait for the store is limited too, and its token is used once it is read`() async throws {
     let store = HeldTokenStore(AccessToken("t1"), onLoad: { [gate] in await gate.pass() })
     fixture.answer(200)
     let session = fixture.session(.refreshToken(.test), store)
@@ -259,7 +261,7 @@ import Testing
     #expect(server.tokenRequests.isEmpty)
   }
 
-  @MainActor @Test func `a store is read once, also for those who come meanwhile`() async throws {
+  @MainActor @Test func `a store is read once, also for calls that come meanwhile`() async throws {
     let store = HeldTokenStore(onLoad: { [gate] in await gate.pass() })
     let session = fixture.session(.refreshToken(.test), store)
     let one = Task { try await session.isSignedIn() }
@@ -269,7 +271,7 @@ import Testing
       come.arrive()
       return try await session.isSignedIn()
     }
-    // All of this runs on the main actor, so it goes on here only when the second waits for the store.
+    // All of this runs on the main actor, so it continues here only when the second call waits for the store.
     await come.waitForArrivals(1)
     gate.open()
     _ = try await (one.value, two.value)
@@ -283,7 +285,7 @@ import Testing
     await gate.waitForArrivals(1)
     let events = session.events
     let signOut = Task { try await session.signOut() }
-    // It is told when the removal waits for the store.
+    // It is notified when the removal waits for the store.
     #expect(await events.names(through: "signedOut") == ["signedOut"])
     gate.open()
     try await signIn.value
@@ -313,7 +315,7 @@ import Testing
     #expect(store.saves == ["alice", nil])
   }
 
-  @Test func `a refused token that cannot be removed is told of`() async throws {
+  @Test func `a failed removal of a refused refresh token is reported`() async throws {
     let session = try await fixture.alice(failing(nil))
     let events = session.events
     server.refuseToken(400, #"{"error":"invalid_grant"}"#)
@@ -321,7 +323,7 @@ import Testing
     #expect(await events.names(through: "storeFailed") == ["signedOut", "storeFailed"])
   }
 
-  @Test func `a token that the API refuses and that cannot be removed is told of`() async throws {
+  @Test func `a failed removal of a token that the API refuses is reported`() async throws {
     let session = try await fixture.alice(failing(nil))
     let events = session.events
     fixture.answer(401)

@@ -34,7 +34,7 @@ import Testing
     #expect(await scope(of: fetching) != "s")
   }
 
-  @Test func `a call that began as one user's is not sent as another's`() async throws {
+  @Test func `a call that began for one user is not sent as another`() async throws {
     fixture.answer(200)
     let session = try await fixture.alice()
     let change = ClosureBehavior(
@@ -49,7 +49,7 @@ import Testing
     #expect(server.apiRequests.isEmpty)
   }
 
-  @Test func `a call whose user has signed out before it is sent fails, also where a token can be had without one`()
+  @Test func `a call whose user has signed out fails, even if a token without a user is available`()
     async throws
   {
     let session = fixture.session(.clientCredentials(.test))
@@ -67,7 +67,7 @@ import Testing
     #expect(fixture.sentTokens == ["Bearer t1"])
   }
 
-  @Test func `a call whose user has signed out is not sent as one who signs in while it waits`() async throws {
+  @Test func `a call whose user has signed out is not sent as a user who signs in while it waits`() async throws {
     let settled = TestGate()
     let session = fixture.session(
       .closure { [gate] _ in
@@ -91,7 +91,8 @@ import Testing
     #expect(server.apiRequests.isEmpty)
   }
 
-  @Test func `a call that began before the store was read is not sent as one who signed in since`() async throws {
+  @Test func `a call that began before the store was read is not sent as a user who has signed in since`() async throws
+  {
     fixture.answer(200)
     let session = fixture.session(.refreshToken(.test), HeldTokenStore(AccessToken("alice")))
     let change = ClosureBehavior(
@@ -106,7 +107,7 @@ import Testing
     #expect(server.apiRequests.isEmpty)
   }
 
-  @Test func `a call that began when nobody was signed in may wait for who signs in, also before the store is read`()
+  @Test func `a call that began without a user may wait for a sign-in, also before the store is read`()
     async throws
   {
     fixture.answer(200)
@@ -136,7 +137,7 @@ import Testing
     #expect(transport.sent.count == 1)
   }
 
-  @Test func `a call of the stored user is not sent as one who signs in while the store is read`() async throws {
+  @Test func `a call of the stored user is not sent as a user who signs in while the store is read`() async throws {
     let store = HeldTokenStore(AccessToken("alice"), onLoad: { [gate] in await gate.pass() })
     fixture.answer(200)
     let session = fixture.session(.refreshToken(.test), store)
@@ -152,7 +153,7 @@ import Testing
     #expect(server.apiRequests.isEmpty)
   }
 
-  @Test func `those who wait for one user's token are not sent with the next one's`() async throws {
+  @Test func `calls that wait for one user's token are not sent with the next user's`() async throws {
     let session = try await fixture.alice()
     server.tokenGate.value = gate
     let client = fixture.client(session)
@@ -164,7 +165,7 @@ import Testing
     #expect(server.apiRequests.count == 1)
   }
 
-  @Test func `a late 401 of a user who has gone is told as such`() async throws {
+  @Test func `a late 401 of a user who has signed out fails with signedOut`() async throws {
     let session = try await fixture.alice()
     server.refusalGate.value = gate
     let client = fixture.client(session)
@@ -201,7 +202,7 @@ import Testing
     #expect(fixture.sentTokens == ["Bearer alice", "Bearer alice"])
   }
 
-  @Test func `signing out before the store was read is an event, a refusal where there is no token is none`()
+  @Test func `signing out before the store was read is an event, a refusal without a token is not`()
     async throws
   {
     let stored = fixture.session(.refreshToken(.test), HeldTokenStore(AccessToken("t")))

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// Who waits for a token, how long, and what is tried.
+/// The calls that wait for a token, the length of the wait, and the attempts.
 @Suite(.limited) struct TokenWaitTests {
   private let fixture = TokenFixture()
   private var server: TokenServer { fixture.server }
@@ -26,7 +26,7 @@ import Testing
     #expect(server.apiRequests.count == 1)
   }
 
-  @Test func `a call that was cancelled before it came asks for no token`() async throws {
+  @Test func `a call that was cancelled before the fetch does not request a token`() async throws {
     let (store, asked) = (InMemoryTokenStore(), Box<[String]>([]))
     func client(_ name: String) -> NetworkClient {
       let source: ClosureTokenSource = .closure { _ in
@@ -88,7 +88,7 @@ import Testing
     return NetworkClient(configuration: configuration, transport: server.transport)
   }
 
-  @Test func `a call with a deadline goes on as soon as its token has come`() async throws {
+  @Test func `a call with a deadline continues as soon as its token arrives`() async throws {
     try await hurriedClient(fixture.session(.clientCredentials(.test))).send(.get("a"))
     #expect(fixture.clock.now == .zero)
     #expect(server.apiRequests.count == 1)
@@ -126,7 +126,7 @@ import Testing
     gate.open()
   }
 
-  @Test func `no timer is left when a token has come`() async throws {
+  @Test func `no timer remains after a token has arrived`() async throws {
     server.tokenGate.value = gate
     let client = fixture.client(fixture.session(.clientCredentials(.test)))
     let task = Task { try await client.send(.get("a")) }
@@ -157,7 +157,7 @@ import Testing
     #expect(wasCancelled.value)
   }
 
-  @Test func `a source is not asked for what a sign-out has made useless while the store was read`() async throws {
+  @Test func `a source is not called after a sign-out while the store was read`() async throws {
     let (asked, released) = (Box(0), TestGate())
     func signOutWhileTheStoreIsRead() async throws {
       let isHeld = Box(false)
@@ -171,12 +171,12 @@ import Testing
       try await fixture.signOut(session, during: task, heldAt: gate)
     }
     try await signOutWhileTheStoreIsRead()
-    // The session is gone, so only the refresh keeps the source, and only until it has ended.
+    // The session is released, so only the refresh keeps the source, and only until it has ended.
     await released.waitForArrivals(1)
     #expect(asked.value == 0)
   }
 
-  /// Counts how often it is asked for a token, and tells when nobody has it any more.
+  /// Counts the requests for a token, and reports its own release.
   private final class ReleasedSource: TokenSource {
     private let asked: Box<Int>
     private let released: TestGate
@@ -202,7 +202,7 @@ import Testing
     #expect(fixture.sentTokens.last == "Bearer t1")
   }
 
-  @Test func `where no newer token may be asked for, an expired or rejected one is sent`() async throws {
+  @Test func `an expired or rejected token is sent if no newer one may be requested`() async throws {
     let never = TokenRefreshPolicy(limit: 0)
     fixture.answer(200)
     let expired = fixture.session(.refreshToken(.test), policy: never)
@@ -215,7 +215,7 @@ import Testing
     #expect(fixture.sentTokens == ["Bearer t0", "Bearer t1"])
   }
 
-  @Test func `five tokens within 30 seconds are enough also if each is given`() async throws {
+  @Test func `at most five tokens are fetched within 30 seconds, even if each fetch succeeds`() async throws {
     let session = fixture.session(.clientCredentials(.test))
     fixture.answer(200)
     let client = NetworkClient(server.transport, [.tokenAuth(session, validation: TokenValidation { _ in false })])
@@ -223,7 +223,7 @@ import Testing
     #expect(server.tokenRequests.count == 5)
   }
 
-  @Test func `the user's check is asked of a token that is there, too`() async throws {
+  @Test func `a custom check also examines a stored token`() async throws {
     let session = try await fixture.alice()
     let check = TokenValidation { $0.value != "alice" }
     try await NetworkClient(server.transport, [.tokenAuth(session, validation: check)]).send(.get("a"))
@@ -231,7 +231,7 @@ import Testing
   }
 
   @Test
-  func `a stored token that has expired is refreshed first, one of a clock that was set back is not trusted longer`()
+  func `an expired stored token is refreshed first, and a clock that was set back does not extend a token`()
     async throws
   {
     let expired = InMemoryTokenStore(AccessToken("t0", expiresAt: fixture.clock.date - 5, refreshToken: "r0"))
@@ -256,7 +256,7 @@ import Testing
     }
   }
 
-  @Test func `two sources that need each other are told so`() async throws {
+  @Test func `two sources that need each other get an error`() async throws {
     let (outer, inner) = (Box<NetworkClient?>(nil), Box<NetworkClient?>(nil))
     let a = fixture.session(.closure { _ in try await #require(inner.value).send(.get("t")) })
     let b = fixture.session(.closure { _ in try await #require(outer.value).send(.get("t")) })
@@ -267,7 +267,7 @@ import Testing
     (outer.value, inner.value) = (nil, nil)
   }
 
-  @Test func `a task that a source leaves behind may need a token later`() async throws {
+  @Test func `a task that outlives a source may request a token later`() async throws {
     let later = Box<Task<Void, any Error>?>(nil)
     let own = Box<NetworkClient?>(nil)
     let gate = gate

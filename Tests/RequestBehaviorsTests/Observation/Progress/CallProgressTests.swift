@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What a progress tells of a whole call.
+/// The progress of a whole call.
 @Suite(.limited) struct CallProgressTests {
   private let progress = TransferProgress()
   private let mock = MockTransport(baseURL: baseURL)
@@ -48,7 +48,7 @@ import Testing
     #expect(progress.state.attempt == 0)
   }
 
-  @Test func `what is sent after the end of the call is no part of its progress`() async throws {
+  @Test func `a send after the end of the call does not change its progress`() async throws {
     let behavior = ClosureBehavior("later", order: .caching) { request, next in
       let response = try await next(request)
       request.options.progress?.finish()

@@ -57,7 +57,7 @@ import Testing
     #expect(await reader.value == 0)
   }
 
-  @Test func `a further transmission begins at zero and says so, and nobody hears of the earlier one`() {
+  @Test func `a further transmission starts at zero as a new attempt, and the earlier one no longer counts`() {
     let progress = TransferProgress()
     let first = progress.begin(sending: 10)
     first.sent(10)
@@ -70,7 +70,7 @@ import Testing
     #expect(progress.state == state(2, sent: 1, of: 10))
   }
 
-  @Test func `what is counted after the end is not told`() {
+  @Test func `bytes after the end are not counted`() {
     let progress = TransferProgress()
     let attempt = progress.begin(sending: nil)
     progress.finish()

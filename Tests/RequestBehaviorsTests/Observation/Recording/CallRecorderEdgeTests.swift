@@ -44,7 +44,7 @@ import Testing
     #expect(calls.first?.decisions.count { $0.kind == .retry } == 1)
   }
 
-  @Test func `a call that is cancelled is one call, wherever it is`() async throws {
+  @Test func `a call that is cancelled at any place is recorded once`() async throws {
     let places: [(name: String, behaviors: [any RequestBehavior])] = [
       ("gate", [.gate(Gate(isOpen: false))]), ("send", []), ("retry", [.retry()]),
     ]
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `calls that the client's shutdown ends have ended`() async throws {
+  @Test func `calls that the client's shutdown ends are recorded as ended`() async throws {
     mock.on(.get, "*").respond(text: "fine").delayed(by: .seconds(60))
     let clock = ManualClock()
     let client = client(clock: clock.requestClock)
@@ -99,7 +99,7 @@ import Testing
     #expect(send.requestBody == nil)
   }
 
-  @Test func `a redirect to another origin has the fields that went there`() async throws {
+  @Test func `a redirect to another origin is recorded with the fields that it sent`() async throws {
     mock.on(.get, "x").respond(302, headers: ["Location": "https://cdn.example.net/y"])
     mock.on(.get, "https://cdn.example.net/y").respond(text: "fine")
     _ = try await client([.headers(["Accept": "text/plain"])]).send(
@@ -117,7 +117,7 @@ import Testing
     return session
   }
 
-  @Test func `the calls of a user are gone after the sign-out, and those of others stay`() async throws {
+  @Test func `a sign-out removes the calls of its user, and keeps the others`() async throws {
     mock.on(.get, "*").respond(text: "fine")
     mock.on(.post, "token").respond(text: "next-token")
     let session = try await signedIn()
@@ -135,7 +135,7 @@ import Testing
     #expect(recorder.recording.calls.isEmpty)
   }
 
-  @Test func `a call is gone after the sign-out that was under way, or whose client is gone`() async throws {
+  @Test func `a sign-out removes calls under way and calls of released clients`() async throws {
     let gate = TestGate()
     mock.on(.get, "slow").respond { request in
       await gate.pass()
@@ -156,7 +156,7 @@ import Testing
     #expect(recorder.recording.calls.isEmpty)
   }
 
-  @Test func `a request for a token is gone with the call that needed it`() async throws {
+  @Test func `a sign-out removes a token request with the call that needed it`() async throws {
     mock.on(.get, "me").respond(text: "ann")
     mock.on(.post, "token").respond(text: "first-token")
     let session = TokenSession(
@@ -167,7 +167,7 @@ import Testing
     #expect(recorder.recording.calls.isEmpty)
   }
 
-  @Test func `a shared call of a user who signed in after it had begun is gone after the sign-out`() async throws {
+  @Test func `a sign-out removes a shared call of a user who signed in after it began`() async throws {
     mock.on(.get, "me").respond(text: "ann")
     let session = TokenSession(source: .signInOnly)
     let signingIn = ClosureBehavior("signing in", modify: { _ in try await session.signIn(AccessToken("ann")) })
@@ -210,7 +210,7 @@ import Testing
     #expect(recorder.recording.calls.first?.sends.first?.responseBody == Redactor.placeholder)
   }
 
-  @Test func `an error that ended the session has the request for a token that it needed`() async throws {
+  @Test func `the recording of an error that ended the session contains its token request`() async throws {
     mock.on(.get, "x").respond(401)
     mock.on(.post, "token").respond(text: "next-token")
     let session = try await signedIn()
@@ -222,7 +222,7 @@ import Testing
     #expect(recorder.recording.calls.isEmpty)
   }
 
-  @Test func `an error of a user who signed out has what it knows itself, by the rules of the recorder`() async throws {
+  @Test func `an error of a user who signed out has its own recording, by the rules of the recorder`() async throws {
     var redactor = Redactor.standard
     redactor.sensitivePointers.insert("/iban")
     let recorder = CallRecorder(bodies: .upTo(1_000), redactor: redactor)
@@ -236,7 +236,7 @@ import Testing
     #expect(!String(decoding: recording.har(), as: UTF8.self).contains("c4nary"))
   }
 
-  @Test func `an error of a user who signed out has no token request of the recorder, also if its client is gone`()
+  @Test func `an error of a user who signed out has no token request of the recorder, also of a released client`()
     async throws
   {
     mock.on(.get, "x").respond(500)
@@ -293,7 +293,7 @@ import Testing
     #expect(calls.first?.sends.first?.outcome == .response(statusCode: 200, bytes: 4))
   }
 
-  @Test func `of ten thousand calls at a time, those that are kept are right`() async throws {
+  @Test func `ten thousand concurrent calls are recorded correctly, as far as they are kept`() async throws {
     let recorder = CallRecorder(limits: RecordingLimits(calls: 100, bytes: .max))
     let gate = TestGate()
     let transport = ClosureTransport { request in
@@ -318,7 +318,7 @@ import Testing
   }
 }
 
-/// A transport that streams a chunk and remembers nothing.
+/// A transport that streams a chunk and does not keep requests.
 private struct Streaming: Transport {
   func send(_ request: NetworkRequest) async throws -> NetworkResponse {
     NetworkResponse(request: request, statusCode: 200, body: .stream(ByteStream(chunks: [Data("one".utf8)])))

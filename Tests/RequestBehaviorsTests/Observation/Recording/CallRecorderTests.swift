@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What a recorder keeps of a client's calls.
+/// The records of a client's calls.
 @Suite(.limited) struct CallRecorderTests {
   private let clock = ManualClock()
   private let mock = MockTransport()
@@ -40,7 +40,7 @@ import Testing
     #expect(wait.message.contains("because of 503"))
   }
 
-  @Test func `the fields are those that the transport received and gave`() async throws {
+  @Test func `the recorded fields are those that the transport received and returned`() async throws {
     mock.on(.get, "x").respond(text: "fine", headers: ["ETag": "\"1\"", "X-Inner": "abcdefgh"])
     _ = try await client(.headers(["Accept-Language": "de"])).send(Request<String>.get("x"))
     let send = try #require(recorder.recording.calls.first?.sends.first)
@@ -50,7 +50,7 @@ import Testing
     #expect(send.responseBody == nil)
   }
 
-  @Test func `callers of one flight are told once each, and the send belongs to the first`() async throws {
+  @Test func `each caller of a flight is recorded once, and the send belongs to the first`() async throws {
     let gate = Gate(isOpen: false)
     mock.on(.get, "x").respond(text: "fine")
     let client = client(.coalescing(), .gate(gate))
@@ -66,7 +66,7 @@ import Testing
     #expect(recorded.map(\.sends.count).sorted() == [0, 0, 1])
     #expect(recorded.count { $0.source == .coalesced } == 2)
     #expect(recorded.allSatisfy { $0.purpose == .request })
-    // The wait of the flight at the gate is told with the call that began it.
+    // The wait of the flight at the gate is recorded with the call that began it.
     #expect(recorded.first { $0.sends.count == 1 }?.decisions.contains { $0.message == "held" } == true)
   }
 
@@ -85,7 +85,7 @@ import Testing
     #expect(me.sends.first?.requestHeaders["Authorization"] == "REDACTED")
   }
 
-  @Test func `a call that is refused has no send and the error's code`() async throws {
+  @Test func `a refused call has no send, and has the error's code`() async throws {
     let gate = Gate(isOpen: false, queueLimit: 0)
     await #expect(throws: NetworkError.self) { try await client(.gate(gate)).send(.get("x")) }
     let call = try #require(recorder.recording.calls.first)
@@ -161,7 +161,7 @@ import Testing
   }
 
   @Test(arguments: ["error", "foreign error", "URL"])
-  func `long texts of errors and long URLs count`(part: String) async throws {
+  func `long texts of errors and long URLs count towards the size`(part: String) async throws {
     let recorder = CallRecorder(limits: RecordingLimits(calls: .max, bytes: 100_000))
     let text = String(repeating: "x", count: 5_000)
     let transport = ClosureTransport { request in
@@ -208,7 +208,7 @@ import Testing
     #expect(recorder.recording.calls.isEmpty)
   }
 
-  @Test func `neither a request nor a body is kept alive`() async throws {
+  @Test func `a recorder keeps neither a request nor a body alive`() async throws {
     let client = NetworkClient(baseURL: baseURL, behaviors: [.recording(recorder)], transport: Forgetful())
     weak var call: Call?
     do {
@@ -219,7 +219,7 @@ import Testing
     #expect(recorder.recording.calls.count == 1)
   }
 
-  @Test func `ten thousand calls at a time are told without a mix-up`() async throws {
+  @Test func `ten thousand concurrent calls are not mixed up`() async throws {
     let recorder = CallRecorder(limits: RecordingLimits(calls: 20_000, bytes: .max))
     let transport = ClosureTransport { request in
       NetworkResponse(request: request, statusCode: 200, headers: ["ETag": request.url.lastPathComponent])
@@ -238,7 +238,7 @@ import Testing
   }
 }
 
-/// A transport that remembers nothing.
+/// A transport that does not keep requests.
 private struct Forgetful: Transport {
   func send(_ request: NetworkRequest) async throws -> NetworkResponse {
     NetworkResponse(request: request, statusCode: 200)

@@ -17,7 +17,7 @@ import Testing
     return String(decoding: recording.har() + recording.waterfall(), as: UTF8.self)
   }
 
-  @Test func `the attributes of a cookie are no secrets`() async throws {
+  @Test func `the attributes of a cookie do not count as secrets`() async throws {
     let recorder = CallRecorder()
     mock.on().respond(
       200, headers: ["Set-Cookie": "sid=c4nary-cookie; Domain=example.com; Path=/users/all; Max-Age=31536000"])
@@ -26,7 +26,7 @@ import Testing
     #expect(!shown(recorder).contains("c4nary"))
   }
 
-  @Test func `a secret at the cut of a recorded body shows no beginning`() async throws {
+  @Test func `the beginning of a secret that a recorded body cuts off is not shown`() async throws {
     let secret = "c4nary-a-token-of-forty-bytes-0123456789"
     let recorder = CallRecorder(bodies: .upTo(200))
     let text = String(repeating: "x", count: 170) + " " + secret + " and more"

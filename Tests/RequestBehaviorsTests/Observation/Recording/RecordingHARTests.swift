@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `the phases add up to the time, connecting contains TLS, and nothing is negative but unknown`() throws {
+  @Test func `the phases add up to the time, connecting contains TLS, and only unknown phases are negative`() throws {
     var samples = RecordingSamples(seed: 1)
     for entry in try entries(samples.recording(of: 300).har()) {
       let timings = try #require(entry["timings"] as? [String: Double])
@@ -114,7 +114,7 @@ import Testing
     #expect(dates == dates.sorted())
   }
 
-  @Test func `reading what was written gives the same recording`() throws {
+  @Test func `reading a written archive returns the same recording`() throws {
     var samples = RecordingSamples(seed: 3)
     let recording = samples.recording(of: 100)
     let read = try Recording(har: recording.har())
@@ -161,7 +161,7 @@ import Testing
   }
 
   @Test(arguments: ["", "{", "[]", #"{"log": {}}"#, #"{"log": {"entries": [{}]}}"#, "nil"])
-  func `what is no archive is refused with the place`(text: String) throws {
+  func `an invalid archive is refused with the place`(text: String) throws {
     let error = #expect(throws: NetworkError.self) { try Recording(har: Data(text.utf8)) }
     #expect(error?.code == .decodingFailed)
     #expect(error?.message.hasPrefix("the data is not an HTTP archive (HAR 1.2): ") == true)

@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: ["Authorization", "X-API-Key", "Cookie"])
-  func `a secret in a field, which the server repeats everywhere`(name: String) async throws {
+  func `a recording hides a secret in a field, which the server repeats everywhere`(name: String) async throws {
     mock.on(.get, "x").respond(
       400, headers: ["Set-Cookie": "sid=\(Self.secret)", "ETag": Self.secret, "Content-Type": "text/plain"],
       body: Data(echoes.utf8))
@@ -50,21 +50,21 @@ import Testing
     expectNoSecret()
   }
 
-  @Test func `a secret in the query, and in the target of a redirect`() async throws {
+  @Test func `a recording hides a secret in the query, and in the target of a redirect`() async throws {
     mock.on(.get, "x").respond(302, headers: ["Location": "/v1/y?access_token=\(Self.secret)"])
     mock.on(.get, "y").respond(text: echoes)
     _ = try? await client.send(.get("x", query: ["api_key": Self.secret]))
     expectNoSecret()
   }
 
-  @Test func `a secret in a form and in a JSON body`() async throws {
+  @Test func `a recording hides a secret in a form and in a JSON body`() async throws {
     mock.on(.post, "x").respond(text: echoes).times(2)
     _ = try? await client.send(.post("x", body: .form(["password": Self.secret])))
     _ = try? await client.send(.post("x", body: .json(["user": ["password": Self.secret]])))
     expectNoSecret()
   }
 
-  @Test func `a secret that is learnt after it was seen`() async throws {
+  @Test func `a recording hides a secret that becomes known after it was seen`() async throws {
     mock.on(.get, "early").respond(text: echoes)
     mock.on(.post, "token").respond(jsonText: #"{"access_token": "\#(Self.secret)"}"#)
     _ = try await client.send(Request<String>.get("early"))
@@ -72,7 +72,7 @@ import Testing
     expectNoSecret()
   }
 
-  @Test func `a secret that a behavior adds to the call`() async throws {
+  @Test func `a recording hides a secret that a behavior adds to the call`() async throws {
     mock.on(.get, "*").respond(text: "fine")
     let adding = ClosureBehavior("adding", order: .middle) { request, next in
       request.call.addSecret(Self.secret)
@@ -83,7 +83,7 @@ import Testing
     expectNoSecret()
   }
 
-  @Test func `a secret that a chunk border divides`() async throws {
+  @Test func `a recording hides a secret that a chunk border divides`() async throws {
     let half = Self.secret.prefix(7)
     mock.on(.get, "feed").stream(
       [Data("data: \(half)".utf8), Data("\(Self.secret.dropFirst(7))\n\n".utf8)],
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: ["text/plain; charset=iso-8859-1", nil])
-  func `a secret in the text of a failure that is not UTF-8, or was cut within a character`(
+  func `a recording hides a secret in an error text that is not UTF-8, or was cut within a character`(
     type: String?
   ) async throws {
     let recorder = CallRecorder(bodies: .upTo(43))
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `a JSON Web Token in the path and the fields of a failure`() async throws {
+  @Test func `a recording hides a JSON Web Token in the path and the fields of a failure`() async throws {
     let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.\(Self.secret)"
     mock.on(.get, "*").respond(500, headers: ["X-Result": token])
     let error = await #expect(throws: NetworkError.self) { try await client.send(.get("verify/\(token)")) }
@@ -126,7 +126,7 @@ import Testing
     #expect(!har.contains("c4nary"))
   }
 
-  @Test func `the recording of a failure has its own calls, and hides what another call knew to be secret`()
+  @Test func `the recording of a failure has its own calls, and hides the secrets of other calls`()
     async throws
   {
     mock.on(.get, "before").respond(text: "fine")
@@ -140,7 +140,7 @@ import Testing
     for form in Self.forms { #expect(!har.contains(form)) }
   }
 
-  @Test func `a secret in the message of an error`() async throws {
+  @Test func `a recording hides a secret in the message of an error`() async throws {
     mock.on(.get, "x").fail(NetworkError(.cannotConnect, "no route for key \(Self.secret)"))
     _ = try? await client.send(.get("x").with(header: "X-API-Key", Self.secret))
     expectNoSecret()

@@ -22,7 +22,7 @@ import Testing
         == #"{"credentials": {"a": "REDACTED-1", "b": [0, "REDACTED-2"]}}"#)
   }
 
-  @Test func `equal values have equal numbers, and a placeholder stays what it is`() {
+  @Test func `equal values have equal numbers, and a placeholder is not changed`() {
     #expect(
       json(#"{"token": "a", "password": "b", "secret": "a", "pwd": "REDACTED-7"}"#)
         == #"{"token": "REDACTED-1", "password": "REDACTED-2", "secret": "REDACTED-1", "pwd": "REDACTED-7"}"#)
@@ -63,7 +63,7 @@ import Testing
     ("https://h.example/a?t=eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.secret", "https://h.example/a?t=REDACTED-1"),
     ("https://h.example/eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.secret/b", "https://h.example/REDACTED-1/b"),
   ])
-  func `links keep what means no credential`(link: String, shown: String?) {
+  func `links keep the parts that are not credentials`(link: String, shown: String?) {
     let shown = shown ?? link
     #expect(json(#"{"a": "\#(link)", "b": "see \#(link)"}"#) == #"{"a": "\#(shown)", "b": "see \#(shown)"}"#)
     let text = self.shown("<\(link)>", "text/plain", PlayableRedaction(.standard, numbered: true))
@@ -95,7 +95,7 @@ import Testing
 
 /// The lengths of waits, and the reason why a call was made.
 @Suite(.limited) struct CallWaitTests {
-  @Test func `a wait has its length when it has ended, once`() {
+  @Test func `the length of a wait is set once, when it ends`() {
     let now = Box(Duration.seconds(1))
     let call = Call(clock: RequestClock(now: { now.value }, date: { Date() }, sleep: { _ in }))
     let wait = call.begin("waits", from: "Test", kind: .gate)
@@ -109,7 +109,7 @@ import Testing
     #expect(call.events.first?.isUnderWay == false)
   }
 
-  @Test func `a call of a user, and one that another call needs`() {
+  @Test func `a call's purpose distinguishes a request of the app from a prerequisite`() {
     let call = Call()
     #expect(call.purpose == .request)
     #expect(Call(parent: call.id).purpose == .prerequisite)

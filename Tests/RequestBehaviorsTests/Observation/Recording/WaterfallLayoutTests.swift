@@ -64,7 +64,7 @@ import Testing
     @Test(
       .enabled(if: HeadlessBrowser.executable != nil, "Chromium is not installed"), arguments: [760, 1_100, 1_600],
       ["light", "dark"])
-    func `texts are apart and have contrast, the page fits the window, and nothing acts`(
+    func `texts do not overlap and have contrast, the page fits the window, and no script runs`(
       width: Int, scheme: String
     ) async throws {
       let browser = try #require(HeadlessBrowser.executable)

@@ -6,7 +6,7 @@ import Testing
 @Suite(.limited) struct WaterfallTests {
   private func html(_ recording: Recording) -> String { String(decoding: recording.waterfall(), as: UTF8.self) }
 
-  @Test func `there is no script, no handler and no address to load from, whatever URLs and fields contain`() {
+  @Test func `the page has no script, handler or address to load, whatever URLs and fields contain`() {
     var samples = RecordingSamples(seed: 4)
     let page = html(samples.recording(of: 200))
     #expect(!page.contains("<script"))
@@ -21,14 +21,14 @@ import Testing
     #expect(page.contains("\\u{202e}"))
   }
 
-  @Test func `three hundred calls are less than a megabyte`() {
+  @Test func `the page of three hundred calls is smaller than a megabyte`() {
     var samples = RecordingSamples(seed: 5)
     let recording = samples.recording(of: 300)
     #expect(recording.waterfall().count <= 1_000_000)
     #expect(html(recording).contains("<h4>Decisions"))
   }
 
-  @Test func `many calls do not open, and of very many the latest are shown`() {
+  @Test func `many calls start collapsed, and of very many only the latest are shown`() {
     var samples = RecordingSamples(seed: 6)
     let recording = samples.recording(of: 2_500)
     let page = html(recording)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RequestBehaviors
 
-/// Forms of random parts, read by two readers that share nothing with the encoder.
+/// Forms of random parts, read by two readers that share no code with the encoder.
 ///
 /// The encoder is called itself because the boundary must come from a seed.
 @Suite(.limited) struct MultipartPropertyTests {
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `a strict reader finds in random forms what was put in`() async throws {
+  @Test func `a strict reader finds the parts of random forms`() async throws {
     var generator = SeededGenerator(seed: 7)
     for seed in 0..<300 {
       let form = randomForm(&generator)
@@ -76,7 +76,7 @@ import Testing
 
   #if os(Linux) || os(macOS)
     @Test(.enabled("needs Python 3") { try await PythonMultipartReader.isAvailable() })
-    func `Python finds in random forms what was put in`() async throws {
+    func `Python finds the parts of random forms`() async throws {
       var generator = SeededGenerator(seed: 8)
       var forms: [Form] = []
       // Python takes a form without parts for one that was cut off.

@@ -90,7 +90,7 @@ import Testing
     #expect(transport.sent.isEmpty)
   }
 
-  @Test func `a file takes its own name, and is read again for every send`() async throws {
+  @Test func `a file part has the file's name, and is read again for every send`() async throws {
     let url = try file("first")
     let request = try await sent([.file("photo", url, contentType: "image/jpeg"), .field("n", "1")])
     let body = try #require(request.body)
@@ -163,7 +163,7 @@ import Testing
     #expect(ended.value == ["one", "two"])
   }
 
-  @Test func `a form that is left halfway ends what is being read and what comes after it`() async throws {
+  @Test func `a form that is left halfway cancels the current part and those after it`() async throws {
     let ended = Box<[String]>([])
     let (one, two) = (oneShot("one", ended), oneShot("two", ended))
     let transport = ClosureTransport { request in
@@ -201,13 +201,13 @@ import Testing
     #expect(bodies.value[0] == bodies.value[1])
   }
 
-  @Test func `lengths that no number holds are an error`() async throws {
+  @Test func `a length that is too large for an integer is an error`() async throws {
     let part = MultipartPart.part("s", .stream(length: .max) { ByteStream(chunks: []) })
     let error = await #expect(throws: NetworkError.self) { try await sent([part]) }
     #expect(error?.code == .invalidRequest)
   }
 
-  @Test func `the boundary is told although the request names the type of the form`() async throws {
+  @Test func `the boundary is sent although the request names the type of the form`() async throws {
     let transport = ClosureTransport()
     let client = NetworkClient(transport)
     let form = RequestContent.multipart([.field("a", "1")])

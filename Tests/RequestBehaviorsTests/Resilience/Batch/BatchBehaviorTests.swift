@@ -65,7 +65,9 @@ import Testing
     #expect(responses.allSatisfy { $0.http.attempts.count == 1 })
   }
 
-  @Test func `a full batch goes at once, a request that is alone goes as it is, others are not touched`() async throws {
+  @Test func `a full batch is sent at once, a single request unchanged, and other requests are not affected`()
+    async throws
+  {
     let client = client(batch(size: 2))
     async let first = client.send(Request<String>.get("users/\(1)"))
     async let second = client.send(Request<String>.get("users/\(2)"))
@@ -106,7 +108,7 @@ import Testing
     #expect(server.sent.count == 5)
   }
 
-  @Test func `each caller may have a failure of its own, a failed response is everybody's`() async throws {
+  @Test func `each caller may have its own failure, and a failed response fails all`() async throws {
     let some = await users(["1", "404"], client(batch()))
     #expect(try some[0].get().value == "1")
     #expect(throws: Failure("none")) { try some[1].get() }
@@ -126,7 +128,7 @@ import Testing
     }
   }
 
-  @Test func `one caller's cancellation leaves the others their part`() async throws {
+  @Test func `one caller's cancellation does not affect the others`() async throws {
     let client = client(batch())
     let first = Task { try await client.send(Request<String>.get("users/\(1)")) }
     await events.waitFor(1, "waits")
@@ -139,7 +141,7 @@ import Testing
     #expect(try await second.value == "2")
   }
 
-  @Test func `whoever comes after all of a batch have been cancelled begins another one`() async throws {
+  @Test func `a caller who comes after all of a batch have been cancelled begins another batch`() async throws {
     let client = client(batch())
     for round in 1...20 {
       let first = Task { try await client.send(Request<String>.get("users/\(1)")) }
@@ -154,7 +156,7 @@ import Testing
     }
   }
 
-  @Test func `shutdown ends those who wait for others`() async throws {
+  @Test func `a shutdown ends the calls that wait for a batch`() async throws {
     let client = client(batch())
     let call = Task { try await client.send(.get("users/\(1)")) }
     await clock.waitForSleepers(1)
@@ -163,7 +165,7 @@ import Testing
     #expect(error?.code == .clientShutDown)
   }
 
-  @Test func `a batch that nobody waits for any more is given up`() async throws {
+  @Test func `a batch without waiting callers is cancelled`() async throws {
     let client = client(batch())
     let call = Task { try await client.send(.get("users/\(1)")) }
     await clock.waitForSleepers(1)
@@ -173,7 +175,7 @@ import Testing
     #expect(server.sent.isEmpty)
   }
 
-  @Test func `a batch that is full keeps no call until its window is over`() async throws {
+  @Test func `a full batch releases its calls before its window ends`() async throws {
     let made = Kept()
     let keeping = ClosureBehavior("keeping", order: .observation) { request, next in
       made.keep(request.call)
@@ -190,7 +192,7 @@ import Testing
     #expect(server.sent.count == 20)
   }
 
-  @Test func `after a reset requests begin a new batch, and those of the old one go too`() async throws {
+  @Test func `after a reset requests begin a new batch, and the old one is sent too`() async throws {
     let client = client(batch())
     let before = Task { try await client.send(Request<String>.get("users/\(1)")) }
     await clock.waitForSleepers(1)

@@ -59,7 +59,7 @@ import Testing
     #expect(server.sent.map { $0.url.query() } == [rest.map { names[$0] }.joined(separator: ",")])
   }
 
-  @Test func `the one that is left is sent as it is`() async throws {
+  @Test func `the remaining request is sent unchanged`() async throws {
     let calls = await begin(["a", "b"], client())
     calls[0].cancel()
     await #expect(throws: CancellationError.self) { try await calls[0].value }
@@ -69,7 +69,7 @@ import Testing
     #expect(server.sent.map(\.url.lastPathComponent) == ["b"])
   }
 
-  @Test func `a place that a cancelled request gives up is taken by another`() async throws {
+  @Test func `another request takes the place of a cancelled one`() async throws {
     let client = client(size: 2)
     let first = await begin(["a"], client)
     first[0].cancel()
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test(arguments: 0..<20 as Range<UInt64>)
-  func `over random schedules nothing is sent for those who were cancelled before the window was over`(
+  func `over random schedules no request is sent for callers who were cancelled before the window ended`(
     seed: UInt64
   ) async throws {
     var random = SeededGenerator(seed: seed)

@@ -32,7 +32,9 @@ import Testing
   }
 
   @Test(arguments: [Duration.seconds(10), .seconds(60)])
-  func `one who is late knows what the batch sent and how it failed`(deadlineOfTheOther: Duration) async throws {
+  func `a caller past its deadline gets the attempts of the batch and their failure`(deadlineOfTheOther: Duration)
+    async throws
+  {
     let gate = TestGate()
     let transport = ClosureTransport(numbered: { number, request in
       if number == 1 { return NetworkResponse(request: request, statusCode: 503) }

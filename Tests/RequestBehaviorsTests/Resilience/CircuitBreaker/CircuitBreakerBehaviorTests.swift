@@ -23,7 +23,7 @@ import Testing
     try await #require(throws: NetworkError.self) { try await client.send(request) }
   }
 
-  @Test func `an open circuit refuses requests at once and tells until when`() async throws {
+  @Test func `an open circuit refuses requests at once, and the error has the end of the break`() async throws {
     let transport = ClosureTransport(503)
     let client = client(transport)
     for _ in 0..<2 { _ = try await failure(client) }
@@ -54,7 +54,7 @@ import Testing
   @Test(arguments: [
     NetworkError.Code.intercepted, .rateLimited, .concurrencyLimited, .invalidRequest, .tlsFailed, .clientShutDown,
   ])
-  func `what says nothing of the server does not count`(code: NetworkError.Code) async throws {
+  func `an outcome that does not depend on the server does not count`(code: NetworkError.Code) async throws {
     let client = client(ClosureTransport { _ in throw NetworkError(code, "") })
     for _ in 0..<5 { #expect(try await failure(client).code == code) }
     #expect(breaker.state(of: key) == .closed)
@@ -178,7 +178,7 @@ import Testing
     #expect(error.message.contains("is sent for \(Int64.max) s"))
   }
 
-  @Test func `the circuit of a server that died and is asked no more is closed and forgotten`() async throws {
+  @Test func `the circuit of a dead server without further requests is closed and forgotten`() async throws {
     let code = Box(NetworkError.Code.cannotConnect)
     let broken = client(ClosureTransport { _ in throw NetworkError(code.value, "") })
     let working = client(ClosureTransport(200))

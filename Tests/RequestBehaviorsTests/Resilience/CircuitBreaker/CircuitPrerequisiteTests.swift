@@ -3,7 +3,7 @@ import RequestBehaviors
 import TestSupport
 import Testing
 
-/// What other requests of a call mean for the circuit of its origin.
+/// The effect of a call's other requests on the circuit of its origin.
 @Suite(.limited) struct CircuitPrerequisiteTests {
   private let clock = LeapingClock()
   private let breaker = CircuitBreaker(
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `the failure of a prerequisite's server says nothing about the origin of the request`() async throws {
+  @Test func `the failure of a prerequisite's server does not count for the origin of the request`() async throws {
     let transport = ClosureTransport { _ in throw NetworkError(.cannotConnect, "") }
     let client = client(transport, [.circuitBreaker(breaker), try asking("https://keys.example/key")])
     for _ in 0..<5 { #expect(try await failure(client).code == .cannotConnect) }

@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `breaks that are longer than the default are as long as they are set`() {
+  @Test func `breaks that are configured to be longer than the default keep their length`() {
     #expect(CircuitPolicy(breakDuration: .seconds(7)).longestBreak == .seconds(7))
     #expect(Opened(CircuitPolicy(breakDuration: .seconds(7))).state == .open(until: .seconds(7)))
   }
@@ -50,7 +50,7 @@ import Testing
     #expect(circuit.admit(at: 1_000) == .refused(until: .seconds(2)))
   }
 
-  @Test func `a probe that has no response within the interval does not keep a further one back`() throws {
+  @Test func `a probe without a response within the interval does not block a further one`() throws {
     let circuit = Opened(CircuitPolicy(probes: 1))
     _ = try circuit.probe(at: 1_000)
     #expect(circuit.admit(at: 1_999) == .refused(until: .seconds(2)))
@@ -66,7 +66,7 @@ import Testing
     #expect(circuit.state == .closed)
   }
 
-  @Test func `a probe that fails late does not end what a later one has shown`() throws {
+  @Test func `a probe that fails late does not undo the result of a later one`() throws {
     let circuit = Opened(CircuitPolicy(probes: 1))
     let hung = try circuit.probe(at: 1_900)
     circuit.report(try circuit.probe(at: 2_900), .success, at: 2_910)
@@ -76,17 +76,17 @@ import Testing
     #expect(circuit.state == .closed)
   }
 
-  @Test func `a break counts from when the probe was sent that failed`() throws {
+  @Test func `a break begins at the send of the probe that failed`() throws {
     let circuit = Opened(CircuitPolicy(probes: 1))
     circuit.report(try circuit.probe(at: 1_000), .failure, at: 1_400)
     #expect(circuit.state == .open(until: .seconds(2)))
-    // A probe that hung longer than a break says nothing of now: the next one may go.
+    // A probe that hung longer than a break does not show the present state: the next one may go.
     circuit.report(try circuit.probe(at: 2_000), .failure, at: 7_000)
     #expect(circuit.state == .halfOpen)
     _ = try circuit.probe(at: 7_000)
   }
 
-  @Test func `a failure between two successes begins the count anew`() throws {
+  @Test func `a failure between two successes resets the count`() throws {
     let circuit = Opened(CircuitPolicy(probes: 1))
     circuit.report(try circuit.probe(at: 1_000), .success, at: 1_010)
     circuit.report(try circuit.probe(at: 1_020), .failure, at: 6_020)
@@ -96,7 +96,7 @@ import Testing
     #expect(circuit.state == .closed)
   }
 
-  @Test func `a circuit without breaks opens all the same`() throws {
+  @Test func `a circuit without breaks still opens`() throws {
     let circuit = Opened(CircuitPolicy(breakDuration: .zero))
     #expect(circuit.state == .open(until: .zero))
     #expect(try circuit.probe(at: 0).isProbe)

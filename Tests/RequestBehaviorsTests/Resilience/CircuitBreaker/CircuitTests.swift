@@ -50,7 +50,7 @@ private final class Held {
     #expect(circuit.admit(at: .seconds(2)) == .refused(until: .seconds(6)))
   }
 
-  @Test func `few requests, old ones and those without a verdict do not open it`() {
+  @Test func `too few requests, old ones and those without a verdict do not open it`() {
     let circuit = Held(policy)
     run(circuit, Array(repeating: .failure, count: 9), at: .zero)
     run(circuit, Array(repeating: .none, count: 50), at: .seconds(1))
@@ -72,7 +72,7 @@ private final class Held {
     #expect(circuit.state == .closed)
   }
 
-  @Test func `a probe that fails opens it for twice as long, up to the longest break`() throws {
+  @Test func `a failed probe doubles the break, up to the longest`() throws {
     let circuit = opened()
     var now = Duration.seconds(5)
     for expected in [10, 20, 40, 60, 60] {
@@ -107,7 +107,7 @@ private final class Held {
     #expect(circuit.state == .closed)
   }
 
-  @Test func `a cancelled probe gives its place back and is neither success nor failure`() throws {
+  @Test func `a cancelled probe returns its place and is neither success nor failure`() throws {
     let circuit = opened()
     let cancelled = try #require(admitted(circuit, at: .seconds(5)))
     circuit.report(cancelled, .none, at: .seconds(5))
@@ -127,7 +127,7 @@ private final class Held {
     #expect(circuit.state == .halfOpen)
   }
 
-  @Test func `a late end of a request from before the circuit opened says nothing`() throws {
+  @Test func `the late end of a request from before the circuit opened does not count`() throws {
     let circuit = Held(policy)
     let late = try #require(admitted(circuit, at: .zero))
     run(circuit, Array(repeating: .failure, count: 10), at: .zero)
@@ -139,7 +139,7 @@ private final class Held {
     #expect(circuit.state == .halfOpen)
   }
 
-  @Test func `an isolated circuit lets nothing through until it is closed`() {
+  @Test func `an isolated circuit refuses every request until it is closed`() {
     let circuit = Held(policy)
     circuit.isolate()
     #expect(circuit.admit(at: .seconds(1_000_000)) == .refused(until: nil))

@@ -50,7 +50,7 @@ import Testing
     #expect(Set(responses.map { $0.http.request.call.id }).count == 20)
   }
 
-  @Test func `observers and logs are told of each caller's call once, and of the send once`() async throws {
+  @Test func `observers and logs get each caller's call once, and the send once`() async throws {
     let (reports, lines) = (ReportKeeper(), Box<[LogRecord]>([]))
     let log = LoggingBehavior.logging(ClosureLogSink { record in lines.update { $0.append(record) } }, level: .debug)
     let client = client(held(), events, reports, log)
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `a caller that is cancelled leaves the others their response`() async throws {
+  @Test func `a cancelled caller does not affect the response of the others`() async throws {
     let transport = held()
     let client = client(transport, events)
     let tasks = (0..<3).map { _ in Task { try await client.send(.get("x")) } }
@@ -103,7 +103,7 @@ import Testing
     #expect(transport.sent.count == 1)
   }
 
-  @Test func `when the last caller has left the request is cancelled, and a newcomer starts anew`() async throws {
+  @Test func `when the last caller has left the request is cancelled, and a new caller starts another`() async throws {
     let cancelled = TestGate()
     cancelled.open()
     let clock = ManualClock()
@@ -129,7 +129,7 @@ import Testing
     #expect(coalescer.flightCount == 0)
   }
 
-  @Test func `the deadline of the first caller does not end the request of those who joined`() async throws {
+  @Test func `the deadline of the first caller does not end the request for callers who joined`() async throws {
     let clock = ManualClock()
     let transport = held()
     let client = NetworkClient(
@@ -147,7 +147,7 @@ import Testing
     #expect(transport.sent.count == 1)
   }
 
-  @Test func `requests of other users, fields and options are sent for themselves`() async throws {
+  @Test func `requests of other users, fields and options are sent separately`() async throws {
     let transport = held()
     let client = client(transport, events)
     let requests: [Request<Void>] = [
@@ -171,7 +171,7 @@ import Testing
     #expect(transport.sent.count == 1)
   }
 
-  @Test func `a streamed body goes to one caller, and the others send for themselves`() async throws {
+  @Test func `a streamed body goes to one caller, and the others send their own requests`() async throws {
     let transport = ClosureTransport { [gate] request in
       await gate.pass()
       return NetworkResponse(
@@ -184,7 +184,7 @@ import Testing
   }
 
   @Test(arguments: [CoalescingRule.automatic, .named("x")])
-  func `after a request that may have changed something nobody joins what began before`(rule: CoalescingRule)
+  func `after a request that may have changed data no request joins an earlier flight`(rule: CoalescingRule)
     async throws
   {
     let transport = ClosureTransport { [gate] request in
@@ -203,7 +203,9 @@ import Testing
     #expect(transport.sent.count == 3)
   }
 
-  @Test func `a reset and the end of a scope let later requests start anew and fail nobody`() async throws {
+  @Test func `after a reset or the end of a scope requests start a new flight, and earlier calls do not fail`()
+    async throws
+  {
     for isReset in [true, false] {
       let gate = TestGate()
       let transport = ClosureTransport { request in
@@ -224,7 +226,8 @@ import Testing
     }
   }
 
-  @Test func `a sign-out during a flight fails those who wait, and no one of the next user joins`() async throws {
+  @Test func `a sign-out during a flight fails the waiting calls, and the next user's calls do not join`() async throws
+  {
     let fixture = TokenFixture()
     let session = try await fixture.alice()
     let holding = Box(true)
@@ -261,7 +264,7 @@ import Testing
     #expect(transport.sent.count == 3)
   }
 
-  @Test func `shutdown ends those who wait`() async throws {
+  @Test func `a shutdown ends waiting calls`() async throws {
     let clock = ManualClock()
     let patient = ClosureBehavior("patient", order: .retry) { request, next in
       try await request.call.clock.sleep(for: .seconds(60))

@@ -23,7 +23,7 @@ import Testing
     return call
   }
 
-  @Test func `a wait that outlasts the first caller's deadline is begun for one who can wait longer`() async throws {
+  @Test func `a wait beyond the first caller's deadline begins if another caller can wait longer`() async throws {
     let gate = TestGate()
     let transport = ClosureTransport(numbered: { number, request in
       if number == 1 { await gate.pass() }
@@ -84,7 +84,7 @@ import Testing
     #expect(deadline.value == .seconds(5))
   }
 
-  @Test func `one who is late before the others knows what was sent and how it failed, and they get the response`()
+  @Test func `a caller past its deadline gets the attempts and failures, and the others get the response`()
     async throws
   {
     let gate = TestGate()
@@ -115,7 +115,7 @@ import Testing
     #expect(reports.all.map(\.call.attempts.count) == [2, 2])
   }
 
-  @Test func `a caller that is cancelled knows what was sent for it`() async throws {
+  @Test func `a cancelled caller gets the attempts that were sent for it`() async throws {
     let reports = ReportKeeper()
     let transport = ClosureTransport(numbered: { number, request in
       if number == 1 { return NetworkResponse(request: request, statusCode: 503) }
@@ -163,7 +163,7 @@ import Testing
     #expect(coalescer.flightCount == 0)
   }
 
-  @Test func `no request joins one that is late`() async throws {
+  @Test func `a request does not join one that has passed its deadline`() async throws {
     let (saving, saved, cancelled) = (TestGate(), TestGate(), TestGate())
     let save = ClosureBehavior(
       "save", order: .persistence,
@@ -190,7 +190,7 @@ import Testing
     #expect(transport.sent.count == 2)
   }
 
-  @Test func `the deadline of the first caller does not end the wait for a token of those who joined`() async throws {
+  @Test func `the deadline of the first caller does not end the token wait of callers who joined`() async throws {
     let fixture = TokenFixture()
     let gate = TestGate()
     fixture.server.tokenGate.value = gate

@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `nobody joins what began while a request was under way that may have changed something`() async throws {
+  @Test func `no request joins a flight that began while a request that may change data was under way`() async throws {
     let (reading, writing) = (TestGate(), TestGate())
     let client = NetworkClient(held([.get: reading, .put: writing]), [.coalescing(coalescer)])
     let put = Task { try await client.send(.put("x")) }
@@ -43,7 +43,7 @@ import Testing
     #expect(try await held.value.source == .network)
   }
 
-  @Test func `a request with a shorter timeout does not join one with a longer one, and the other way round`()
+  @Test func `requests with different timeouts do not join each other`()
     async throws
   {
     let gate = TestGate()
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: [303, 307], [200, 500])
-  func `no request joins an earlier one for a URL that a change was redirected to`(status: Int, last: Int)
+  func `a request does not join an earlier one for the redirect target of a change`(status: Int, last: Int)
     async throws
   {
     let gate = TestGate()
@@ -98,7 +98,7 @@ import Testing
     try await before.value
   }
 
-  @Test func `a streamed response that nobody takes is cancelled`() async throws {
+  @Test func `a streamed response that no caller takes is cancelled`() async throws {
     let (gate, source) = (TestGate(), ChunkSource())
     // Answers also after it was cancelled.
     let transport = ClosureTransport { request in
@@ -119,7 +119,7 @@ import Testing
     #expect(source.cancelCount == 1)
   }
 
-  @Test func `a URL is forgotten however it is written`() async throws {
+  @Test func `forgetting a URL in another notation closes its flight to new callers`() async throws {
     let gate = TestGate()
     let client = NetworkClient(held([.get: gate]), [.coalescing(coalescer)])
     let call = Task { try await client.send(.get("x")) }
@@ -148,7 +148,9 @@ import Testing
     for call in [first, second] { try await call.value }
   }
 
-  @Test func `a URL is forgotten whatever its fragment is, and no other`() async throws {
+  @Test func `forgetting a URL with a fragment closes its flight to new callers, and no other`()
+    async throws
+  {
     let gate = TestGate()
     let client = NetworkClient(held([.get: gate]), [.coalescing(coalescer)])
     let calls = ["x", "y"].map { name in Task { try await client.send(.get("\(name)")) } }
@@ -159,7 +161,7 @@ import Testing
     for call in calls { try await call.value }
   }
 
-  @Test func `a response that turned out to be another user's is for the first caller only`() async throws {
+  @Test func `a response of another user is only for the first caller`() async throws {
     let (gate, arrived) = (TestGate(), TestGate())
     arrived.open()
     let counter = ClosureBehavior(
@@ -181,12 +183,12 @@ import Testing
     await gate.waitForArrivals(1)
     gate.open()
     for call in calls { try await call.value }
-    // Whether or not they joined in time, each was sent for itself.
+    // Each was sent separately, whether or not it joined in time.
     #expect(transport.sent.count == 3)
     #expect(joins.value <= 2)
   }
 
-  @Test func `a streamed response that comes when nobody waits any more is cancelled`() async throws {
+  @Test func `a streamed response that arrives after all callers have left is cancelled`() async throws {
     let (gate, cancelled) = (TestGate(), Box(0))
     let ended = TestGate()
     let stream = ByteStream(
@@ -227,7 +229,7 @@ import Testing
     return time
   }
 
-  @Test func `a change costs the same, however many other requests are in flight`() async throws {
+  @Test func `the cost of a change does not grow with the number of flights`() async throws {
     #expect(try await Growth.isLinear(from: 250) { try await time(of: $0) })
   }
 

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What a call says of the shared request that it waited for.
+/// The report of a call on the shared request that it waited for.
 @Suite(.limited) struct CoalescingReportTests {
   private let baseURL = URL(string: "https://api.example.com/v1") ?? URL(filePath: "/")
   private let mock: MockTransport

@@ -35,13 +35,13 @@ import Testing
     #expect(clock.sleeperCount == 0)
   }
 
-  @Test func `a call within its deadline is untouched, and leaves no wait behind`() async throws {
+  @Test func `a call within its deadline is unchanged, and leaves no timer`() async throws {
     let response: NetworkResponse = try await client(ClosureTransport(), .deadline(.seconds(10))).send(.get("x"))
     #expect(response.request.call.deadline == .seconds(10))
     #expect(clock.sleeperCount == 0)
   }
 
-  @Test func `a deadline that somebody further out has set earlier ends the call`() async throws {
+  @Test func `an earlier deadline of a behavior further out ends the call`() async throws {
     let earlier = ClosureBehavior("earlier", order: .first) { request, next in
       request.call.deadline = request.call.clock.now() + .seconds(3)
       return try await next(request)
@@ -126,7 +126,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await call.value }
   }
 
-  @Test func `a request's own deadline wins, also as none`() async throws {
+  @Test func `a request's own deadline replaces the behavior's, even nil`() async throws {
     let client = client(ClosureTransport(), .deadline(.seconds(10)))
     let own: NetworkResponse = try await client.send(.get("x").with(\.deadline, .seconds(3)))
     #expect(own.request.call.deadline == .seconds(3))
@@ -153,7 +153,7 @@ import Testing
     #expect(error?.availableAt == clock.date.addingTimeInterval(20))
   }
 
-  @Test func `a request that another one needs first has a deadline of its own`() async throws {
+  @Test func `a prerequisite has its own deadline`() async throws {
     let deadlines = Box<[Duration?]>([])
     let transport = ClosureTransport { request in
       deadlines.update { $0.append(request.call.deadline) }

@@ -4,7 +4,7 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What holds or refuses requests before anything is tried: gates, and a device that is offline.
+/// Behaviors that hold or refuse requests before the first attempt: gates, and an offline device.
 @Suite(.limited) struct GateBehaviorTests {
   private let clock = ManualClock()
   private let transport = ClosureTransport()
@@ -22,7 +22,7 @@ import Testing
     #expect(gate.waitingCount == 5)
     #expect(transport.sent.isEmpty)
     gate.open()
-    // Those who are released have no place in the queue, even if they have not gone on yet.
+    // Released requests have no place in the queue, even before they continue.
     #expect(gate.waitingCount == 0)
     for call in calls {
       let response = try await call.value
@@ -32,7 +32,7 @@ import Testing
     #expect(gate.waitingCount == 0)
   }
 
-  @Test func `a request that waits longer than it may fails`() async throws {
+  @Test func `a request that exceeds the longest wait fails`() async throws {
     let gate = Gate(isOpen: false, longestWait: .seconds(30))
     let call = Task { try await client(.gate(gate)).send(.get("x")) }
     await clock.waitForSleepers(1)
@@ -45,7 +45,7 @@ import Testing
     #expect(transport.sent.isEmpty)
   }
 
-  @Test func `where too many wait a request is refused at once, and one that bypasses the gate passes`() async throws {
+  @Test func `if too many wait a request is refused at once, and one that bypasses the gate passes`() async throws {
     let gate = Gate(isOpen: false, queueLimit: 0)
     let client = client(.gate(gate))
     let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
@@ -53,7 +53,7 @@ import Testing
     try await client.send(.get("x").with(\.bypassesGate, true))
   }
 
-  @Test func `whoever is cancelled leaves the gate at once, shutdown ends all waits`() async throws {
+  @Test func `a cancelled request leaves the gate at once, and a shutdown ends all waits`() async throws {
     let gate = Gate(isOpen: false)
     let client = client(.gate(gate))
     let cancelled = Task { try await client.send(.get("x")) }
@@ -68,7 +68,7 @@ import Testing
     #expect(gate.waitingCount == 0)
   }
 
-  @Test func `after a reset those who wait look at the gate again`() async throws {
+  @Test func `after a reset waiting requests check the gate again`() async throws {
     let gate = Gate(isOpen: false)
     let client = client(.gate(gate))
     let call = Task { try await client.send(.get("x")) }
@@ -80,7 +80,7 @@ import Testing
     try await call.value
   }
 
-  @Test func `a gate that closes and opens in between lets pass whoever finds it open`() async throws {
+  @Test func `a gate that closes and opens again passes the requests that find it open`() async throws {
     let gate = Gate()
     let client = client(.gate(gate))
     for _ in 0..<100 {
@@ -92,7 +92,7 @@ import Testing
     #expect(gate.waitingCount == 0)
   }
 
-  @Test func `an observer hears of a decision while the request waits, and of none after the send`() async throws {
+  @Test func `an observer gets a decision while the request waits, and none after the send`() async throws {
     let gate = Gate(isOpen: false)
     let client = client(.gate(gate))
     let call = Task { try await client.send(Request<NetworkResponse>.get("x")) }
@@ -106,7 +106,7 @@ import Testing
     #expect(response.request.call.events.last?.message == "late")
   }
 
-  @Test func `a reset does not make the longest wait begin anew`() async throws {
+  @Test func `a reset does not restart the longest wait`() async throws {
     let gate = Gate(isOpen: false, longestWait: .seconds(30))
     let client = client(.gate(gate))
     let call = Task { try await client.send(.get("x")) }
@@ -120,7 +120,7 @@ import Testing
     #expect(clock.now == .seconds(30))
   }
 
-  @Test func `a gate that opens as the longest wait ends lets pass`() async throws {
+  @Test func `a gate that opens exactly at the end of the longest wait passes the request`() async throws {
     let gate = Gate(isOpen: false, longestWait: .seconds(30))
     let clock = clock.requestClock
     let opening = RequestClock(
@@ -149,7 +149,7 @@ import Testing
     func send(_ isOnline: Bool) async {
       values.continuation.yield(isOnline)
       sent.update { $0 += 1 }
-      // Whoever asks for another one has taken this one.
+      // A reader that requests another value has taken this one.
       await asked.waitForArrivals(sent.value + 1)
     }
 
@@ -190,11 +190,11 @@ import Testing
     try await call.value
   }
 
-  @Test func `a request's rule wins over the behavior's, whichever it is`() async throws {
+  @Test func `a request's rule replaces the behavior's, in both directions`() async throws {
     let isFirst = Box(true)
     let asked = TestGate()
     asked.open()
-    // Offline, and asked for the next value when that has been taken; after its end it stays so.
+    // Offline, and requests the next value after that one; after its end it stays offline.
     let updates = AsyncStream<Bool> {
       let answer = isFirst.update { was in
         defer { was = false }
@@ -219,7 +219,7 @@ import Testing
     #expect(late?.message.contains("did not change within 30 s") == true)
   }
 
-  @Test func `the system is asked whether there is a network`() async {
+  @Test func `the behavior asks the system whether there is a network`() async {
     let connectivity = Connectivity.system(clock: clock.requestClock)
     #if !canImport(Network)
       // It has looked once, and waits to look again.

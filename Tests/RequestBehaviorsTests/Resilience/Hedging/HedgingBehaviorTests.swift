@@ -80,7 +80,7 @@ import Testing
     #expect(response.headers["X-Send"] == "1")
   }
 
-  @Test func `when neither is acceptable the outcome is that of the first`() async throws {
+  @Test func `if neither response is acceptable the outcome is the first`() async throws {
     let transport = sends((.seconds(3), 503), (.milliseconds(100), 500))
     let request = Request<NetworkResponse>.get("x").with(\.acceptableStatuses, [200])
     let client = client(transport, .hedging(after: .seconds(1), budget: .unlimited))
@@ -114,7 +114,7 @@ import Testing
     #expect(try await call.value == 1)
   }
 
-  @Test func `only what is safe to send twice is hedged`() async throws {
+  @Test func `only a request that is safe to send twice is hedged`() async throws {
     for request in [
       Request<NetworkResponse>.post("x"), .put("x", body: .text("b")), .delete("x"),
       .init(.query, "x", body: .body(.oneShot(ByteStream(chunks: [])))),
@@ -147,8 +147,7 @@ import Testing
     #expect(transport.sent.map { $0.url.host() } == ["api.example.com", "api.example.com", "elsewhere.example"])
   }
 
-  @Test func `a behavior that moves a request away from its key sends it once, however often it was sent`() async throws
-  {
+  @Test func `a behavior that removes a request's key sends it once, however many sends there are`() async throws {
     let mirror = "https://mirror.example/x"
     let failover = ClosureBehavior("failover") { request, next in
       let response = try await next(request)
@@ -227,7 +226,7 @@ import Testing
     #expect(transport.sent.count == 2)
   }
 
-  @Test func `a second send that this side refuses is dropped`() async throws {
+  @Test func `a second send that is refused before the transport is dropped`() async throws {
     let count = Box(0)
     let refusals = TestGate()
     refusals.open()
@@ -251,7 +250,7 @@ import Testing
     #expect(count.value == 2)
   }
 
-  @Test func `by default nothing is hedged before twenty responses told how long is unusual`() async throws {
+  @Test func `by default hedging begins after twenty responses`() async throws {
     let transport = ClosureTransport(numbered: { number, request in
       try await request.call.clock.sleep(for: .milliseconds(number == 21 ? 29_500 : 100))
       return NetworkResponse(request: request, statusCode: 200)
@@ -259,7 +258,7 @@ import Testing
     let client = client(transport, .hedging(budget: .unlimited))
     for _ in 0..<20 { _ = try await run(client, .get("x"), (1, .seconds(30))) }
     #expect(transport.sent.count == 20)
-    // Of twenty that took as long as the clock was moved, that is the unusual time.
+    // Twenty requests took as long as the clock was moved, so that is the unusual duration.
     _ = try await run(client, .get("x"), (2, .seconds(29)), (2, .milliseconds(500)))
     #expect(transport.sent.count == 21)
   }

@@ -36,7 +36,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await call.value }
   }
 
-  @Test func `a call whose deadline passes after the server failed tells the deadline and the failure`() async throws {
+  @Test func `a call whose deadline passes after the server failed reports both`() async throws {
     let call = await begin(.deadline(.seconds(10)))
     await clock.waitForSleepers(2)
     clock.advance(by: .seconds(8))

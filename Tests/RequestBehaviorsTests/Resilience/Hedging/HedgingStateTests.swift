@@ -5,7 +5,7 @@ import Testing
 
 @testable import RequestBehaviors
 
-/// What hedging remembers, and what becomes of a response that did not win.
+/// The state of hedging, and the end of the response that is not the outcome.
 @Suite(.limited) struct HedgingStateTests {
   @Test func `of more than a hundred requests the latest hundred count`() {
     var samples = LatencySamples()
@@ -18,7 +18,7 @@ import Testing
     #expect(samples.percentile(1) == .seconds(5))
   }
 
-  @Test func `a reset forgets how long requests took and what the budget counted`() async throws {
+  @Test func `a reset clears the durations of requests and the counts of the budget`() async throws {
     let (history, budget) = (LatencyHistory(), RetryBudget(ratio: 0, reserve: 1))
     let key = try #require(LimitKey.byOrigin(NetworkRequest(url: baseURL)))
     for _ in 0..<20 { history.add(.seconds(1), of: key) }
@@ -33,7 +33,7 @@ import Testing
   {
     let clock = ManualClock()
     let cancelled = Box(0)
-    // A stream that nobody keeps is cancelled without being asked to.
+    // A released stream is cancelled without a call of `cancel`.
     let stream = ByteStream(ByteStream(chunks: [Data("x".utf8)]), onCancel: { cancelled.update { $0 += 1 } })
     let transport = ClosureTransport(numbered: { number, request in
       try await request.call.clock.sleep(for: .seconds(2))

@@ -31,7 +31,7 @@ import Testing
     #expect(areThere(signs { signs in for _ in 0..<22 { signs.noteLate(at: .zero) } }))
   }
 
-  @Test func `two hedges more that do not win than do are a sign`() {
+  @Test func `two more losing hedges than winning ones are a sign of overload`() {
     #expect(!areThere(signs { $0.noteHedge(at: .zero) }))
     let two = signs { signs in for _ in 0..<2 { signs.noteHedge(at: .zero) } }
     #expect(areThere(two))
@@ -44,7 +44,7 @@ import Testing
     #expect(areThere(won))
   }
 
-  @Test func `a first request that is late or fails is no sign, and signs pass`() {
+  @Test func `one late or failed request is not a sign of overload, and signs expire`() {
     var single = OverloadSigns()
     single.noteRequest(at: .zero)
     single.noteLate(at: .zero)
@@ -72,7 +72,7 @@ import Testing
     return messages.first
   }
 
-  @Test func `of requests that are all slow, one is sent a second time`() async throws {
+  @Test func `if all requests are slow, one is sent a second time`() async throws {
     let transport = ClosureTransport { request in
       try await request.call.clock.sleep(for: .seconds(3))
       return NetworkResponse(request: request, statusCode: 200)
@@ -87,7 +87,7 @@ import Testing
     #expect(transport.sent.count == 4)
   }
 
-  @Test func `hedges that win go on`() async throws {
+  @Test func `hedging continues while hedges win`() async throws {
     let transport = ClosureTransport(numbered: { number, request in
       try await request.call.clock.sleep(for: number.isMultiple(of: 2) ? .seconds(2) : .seconds(60))
       return NetworkResponse(request: request, statusCode: 200)
@@ -104,7 +104,7 @@ import Testing
     #expect(transport.sent.count == 6)
   }
 
-  @Test func `an origin of which requests fail is not sent a second one`() async throws {
+  @Test func `requests to an origin with failures are not sent a second time`() async throws {
     let hedging = HedgingBehavior.hedging(after: .seconds(1), budget: .unlimited)
     let failing = NetworkClient(ClosureTransport(503), clock.requestClock, [hedging])
     for _ in 0..<2 { await #expect(throws: NetworkError.self) { try await failing.send(.get("x")) } }
@@ -123,7 +123,7 @@ import Testing
     #expect(transport.sent.count == 1)
   }
 
-  @Test func `of more than 256 origins the one that was not used for the longest time is forgotten`() {
+  @Test func `of more than 256 origins the least recently used one is forgotten`() {
     let history = LatencyHistory()
     func fill(_ number: Int) {
       for _ in 0..<20 { history.add(.seconds(number), of: .named("\(number)")) }

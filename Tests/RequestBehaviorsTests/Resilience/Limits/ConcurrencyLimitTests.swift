@@ -35,7 +35,7 @@ import Testing
     #expect(limiter.waiting(for: key) == 0)
   }
 
-  @Test func `the urgent go first, then those who came first`() async throws {
+  @Test func `urgent requests are sent first, then in order of arrival`() async throws {
     let gate = TestGate()
     let order = Box<[String]>([])
     let transport = ClosureTransport { request in
@@ -60,7 +60,7 @@ import Testing
     #expect(order.value == ["0", "c", "a", "d", "b"])
   }
 
-  @Test func `where too many wait a request is refused at once`() async throws {
+  @Test func `if too many wait a request is refused at once`() async throws {
     let gate = TestGate()
     let transport = ClosureTransport { request in
       await gate.pass()
@@ -122,7 +122,7 @@ import Testing
     #expect(limiter.inUse(of: key) == 0)
   }
 
-  @Test func `whoever waits at the rate limit holds no permit of the concurrency limit, however they are listed`()
+  @Test func `a request that waits for the rate limit holds no concurrency permit, in any order of the list`()
     async throws
   {
     let clock = ManualClock()

@@ -37,7 +37,7 @@ import Testing
     #expect(try client.pipeline(for: requests[0]).description.contains(#"ConcurrencyLimitBehavior "all hosts""#))
   }
 
-  @Test func `two limits without names are refused, and the message says what to write`() throws {
+  @Test func `two limits without names are refused, and the message shows the remedy`() throws {
     let client = NetworkClient(ClosureTransport(), [.concurrencyLimit(2), .concurrencyLimit(4)])
     let error = #expect(throws: NetworkError.self) { try client.pipeline(for: Request<Void>.get("x")) }
     #expect(error?.message.contains("name:") == true)
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: [nil, 3] as [Int?])
-  func `any number waits, unless the factory has a limit of the queue`(queueLimit: Int?) async throws {
+  func `any number of requests may wait, unless the factory limits the queue`(queueLimit: Int?) async throws {
     let gate = TestGate()
     let transport = ClosureTransport { request in
       await gate.pass()
@@ -76,7 +76,7 @@ import Testing
     #expect(sent == queueLimit ?? 1_500)
   }
 
-  @Test func `10,000 that wait leave in any order and none is lost`() {
+  @Test func `10,000 waiting requests leave in any order without loss`() {
     let limiter = ConcurrencyLimiter(1)
     let clock = ContinuousClock()
     var turns: [ConcurrencyLimiter.Turn] = []
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func `a line is the sorted list of those who are in it`(seed: UInt64) {
+  func `a queue equals the sorted list of its members`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var (line, model) = (WaitingLine<Int>(), [Int]())
     for _ in 0..<500 {
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `the server's limits alone hold nothing until the server says so`() async throws {
+  @Test func `a server limit alone delays no request until the server sends its limits`() async throws {
     let clock = LeapingClock()
     let transport = ClosureTransport(numbered: { number, request in
       NetworkResponse(
@@ -132,7 +132,7 @@ import Testing
     #expect(clock.now == .seconds(30))
   }
 
-  @Test func `a server's limit that is used up holds the requests, at most for the longest pause`() async throws {
+  @Test func `an exhausted server limit delays requests, up to the longest pause`() async throws {
     let clock = LeapingClock()
     let transport = ClosureTransport(
       200, "", headers: ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "3600", "X-RateLimit-Limit": "60"])

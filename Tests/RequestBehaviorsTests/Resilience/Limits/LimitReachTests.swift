@@ -39,7 +39,7 @@ import Testing
     try await second.value
   }
 
-  @Test func `of more keys than are remembered, those with a request under way keep to their limit`() async throws {
+  @Test func `if more keys are used than remembered, those with a request under way keep their limit`() async throws {
     let (gate, events) = (TestGate(), RecordedEvents())
     let limiter = ConcurrencyLimiter(1) { .named($0.url.lastPathComponent) }
     let transport = held(gate)
@@ -119,7 +119,7 @@ import Testing
     let second = Task { try await client.send(.get("b")) }
     await events.waitFor(1, "waits")
     let third = Task {
-      // If its token request is refused, nothing else opens the gate.
+      // If its token request is refused, the gate stays closed.
       defer { gate.open() }
       try await client.send(.get("c"))
     }
@@ -132,7 +132,7 @@ import Testing
     #expect(transport.sent.map(\.url.lastPathComponent).prefix(2) == ["a", "token"])
   }
 
-  @Test func `what is said of a request's urgency, bounds and caching goes on to other origins, its key does not`() {
+  @Test func `a request's urgency, limits and caching follow a redirect to another origin, its key does not`() {
     var options = RequestOptions()
     options.priority = .high
     options.bypassesLimits = true

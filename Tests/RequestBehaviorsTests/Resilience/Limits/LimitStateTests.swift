@@ -4,11 +4,11 @@ import Testing
 
 @testable import RequestBehaviors
 
-/// What becomes of permits and of places in a queue where a request leaves, and after a reset.
+/// Permits and places in a queue after a request leaves, and after a reset.
 @Suite(.limited) struct LimitStateTests {
   private let key: LimitKey = "k"
 
-  @Test func `nobody overtakes those who wait, though a permit is there`() {
+  @Test func `a request does not overtake waiting ones, though a permit is free`() {
     var queue = PermitQueue()
     let isFirst = queue.take(upTo: 1)
     queue.wait(WaitingPlace(priority: .normal, number: 1))
@@ -35,7 +35,7 @@ import Testing
     return (permits, turns)
   }
 
-  @Test func `a permit that was granted to one who leaves at that moment comes back`() throws {
+  @Test func `a permit that is granted to a leaving request is returned`() throws {
     let limiter = ConcurrencyLimiter(1)
     let (permits, turns) = enter(limiter, 2)
     let turn = try #require(turns.first)
@@ -46,7 +46,7 @@ import Testing
     #expect(limiter.inUse(of: key) == 0)
   }
 
-  @Test func `after a reset as many of those who wait go as may, and old permits give nothing back`() {
+  @Test func `after a reset waiting requests get the free permits, and old permits return nothing`() {
     let limiter = ConcurrencyLimiter(2)
     let (permits, turns) = enter(limiter, 5)
     limiter.reset()
@@ -58,7 +58,7 @@ import Testing
     #expect(limiter.waiting(for: key) == 1)
   }
 
-  @Test func `whoever is refused for its deadline keeps no place in the queue`() async throws {
+  @Test func `a request that is refused for its deadline keeps no place in the queue`() async throws {
     let clock = ManualClock()
     let transport = ClosureTransport()
     let behaviors: [any RequestBehavior] = [.rateLimit(0.1, burst: 1), .deadline(.seconds(5))]

@@ -36,7 +36,7 @@ import Testing
     #expect(wait < 10.1)
   }
 
-  @Test func `a server that says 429 pauses its key, also for those who did not ask`() async throws {
+  @Test func `a 429 pauses its key, also for other requests`() async throws {
     let transport = ClosureTransport(numbered: { number, request in
       NetworkResponse(request: request, statusCode: number == 1 ? 429 : 200, headers: ["Retry-After": "30"])
     })
@@ -49,7 +49,7 @@ import Testing
     #expect(clock.now == .seconds(30))
   }
 
-  @Test func `a limit that is used up pauses its key, one with something left does not`() async throws {
+  @Test func `an exhausted limit pauses its key, and a limit with requests left does not`() async throws {
     let transport = ClosureTransport(numbered: { number, request in
       NetworkResponse(
         request: request, statusCode: 200, headers: ["RateLimit": "\"default\";r=\(number == 1 ? 1 : 0);t=20"])
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `a response that may not come from the server pauses nothing, and no pause is longer than two minutes`()
+  @Test func `a response that may not come from the server does not pause, and a pause lasts two minutes at most`()
     async throws
   {
     let forged = ClosureTransport {
@@ -87,7 +87,9 @@ import Testing
     #expect(clock.now >= .seconds(2))
   }
 
-  @Test func `the urgent go first, then those who came first; whoever is cancelled takes no permit`() async throws {
+  @Test func `urgent requests are sent first, then in order of arrival, and cancelled ones take no permit`()
+    async throws
+  {
     let manual = ManualClock()
     let order = Box<[String]>([])
     let (arrived, events) = (TestGate(), RecordedEvents())
@@ -121,7 +123,7 @@ import Testing
     #expect(order.value == ["0", "e", "a", "d", "b"])
   }
 
-  @Test func `where too many wait a request is refused at once`() async throws {
+  @Test func `if too many wait a request is refused at once`() async throws {
     let manual = ManualClock()
     let limiter = RateLimiter(rate: 1, burst: 1, queueLimit: 1)
     let client = NetworkClient(ClosureTransport(), manual.requestClock, [.rateLimit(limiter)])

@@ -23,7 +23,7 @@ private final class Bucket {
     #expect((0..<5).map { _ in bucket.take(at: .seconds(100)) } == [true, true, true, false, false])
   }
 
-  @Test func `the delay grows with the number of those who wait`() {
+  @Test func `the delay grows with the number of waiting requests`() {
     let bucket = Bucket(rate: 2, burst: 1)
     #expect(bucket.take(at: .zero))
     for (count, milliseconds) in [(1, 500), (2, 1_000), (10, 5_000)] {
@@ -33,7 +33,7 @@ private final class Bucket {
     }
   }
 
-  @Test func `nothing comes in during a pause, and at its end there is one permit`() {
+  @Test func `a bucket gains no permit during a pause, and has one at its end`() {
     let bucket = Bucket(rate: 10, burst: 5)
     bucket.pause(until: .seconds(60), at: .zero)
     #expect(!bucket.take(at: .seconds(59)))
@@ -42,7 +42,7 @@ private final class Bucket {
     #expect(!bucket.take(at: .seconds(60)))
   }
 
-  @Test func `an infinite rate is no limit, but for the pauses`() {
+  @Test func `an infinite rate does not limit, except for pauses`() {
     let bucket = Bucket(rate: .infinity, burst: 1)
     for _ in 1...1_000 { #expect(bucket.take(at: .zero)) }
     #expect(bucket.delay(for: .max, at: .zero) == .zero)
@@ -53,7 +53,7 @@ private final class Bucket {
   }
 
   @Test(arguments: [0, -1, .nan, 1e-300])
-  func `a rate that makes no sense does not trap`(rate: Double) {
+  func `an invalid rate does not trap`(rate: Double) {
     let bucket = Bucket(rate: rate, burst: -5)
     #expect(bucket.take(at: .zero))
     #expect(bucket.delay(for: .max, at: .zero) > .zero)

@@ -3,7 +3,7 @@ import Testing
 // The tables are the system's: what is read of them cannot be seen on a machine that has only one of them.
 @testable import RequestBehaviors
 
-/// What the tables of a Linux system say about its network.
+/// The routing tables of a Linux system as a sign of its network.
 @Suite(.limited) struct RouteTableTests {
   private static let head = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
   private static let route = "eth0\t00000000\t0102A8C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\n"

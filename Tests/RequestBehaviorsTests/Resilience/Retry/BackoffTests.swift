@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `a factor below one does not shrink waits, and the floor wins over the cap`() {
+  @Test func `a factor below one does not shorten waits, and the floor takes precedence over the cap`() {
     let shrinking = Backoff(factor: 0.1, jitter: .none)
     #expect(shrinking.delay(beforeRetry: 5, random: 0) == .milliseconds(500))
     let contradictory = Backoff(cap: .seconds(1), floor: .seconds(3))

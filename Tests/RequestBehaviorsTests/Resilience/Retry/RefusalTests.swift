@@ -3,7 +3,7 @@ import RequestBehaviors
 import TestSupport
 import Testing
 
-/// What the server refused without acting on it: repeated whatever its method, and paused for.
+/// Refusals without an effect on the server: repeated with any method, and followed by a pause.
 @Suite(.limited) struct RefusalTests {
   private let clock = LeapingClock()
 
@@ -44,7 +44,7 @@ import Testing
     #expect(await sends(403, .post, usedUp, policy) == 2)
   }
 
-  @Test func `what is no refusal any more is repeated by its method only`() async {
+  @Test func `a status that is no longer a refusal is repeated only if method and status allow it`() async {
     let policy = RetryPolicy(refusals: RefusalPolicy(statuses: []))
     #expect(await sends(429, .post, [:], policy) == 1)
     #expect(await sends(429, .get, [:], policy) == 2)
@@ -55,11 +55,11 @@ import Testing
     #expect(await sends(429, .get, [:], RetryPolicy(statuses: [503])) == 1)
   }
 
-  @Test func `the server may want no repeat of what it refused`() async {
+  @Test func `the server may forbid the repeat of a refused request`() async {
     #expect(await sends(429, .post, ["x-should-retry": "false"], .standard) == 1)
   }
 
-  @Test func `a refusal that may not come from the server is none`() async throws {
+  @Test func `a refusal that may not come from the server does not count`() async throws {
     let transport = ClosureTransport {
       NetworkResponse(request: $0, statusCode: 429, headers: ["Retry-After": "1"], isVerified: false)
     }

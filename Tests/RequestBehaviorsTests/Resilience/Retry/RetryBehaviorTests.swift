@@ -92,7 +92,7 @@ import Testing
     .invalidBehavior, .bodyConsumed, .circuitOpen, .rateLimited, .concurrencyLimited, .gateClosed, .offline,
     .deadlineExceeded, .clientShutDown,
   ])
-  func `an error that would come again, or a refusal on this side, is not retried`(
+  func `a permanent error, or a refusal by the client, is not retried`(
     code: NetworkError.Code
   ) async throws {
     let transport = ClosureTransport { _ in throw NetworkError(code, "") }
@@ -158,7 +158,7 @@ import Testing
     #expect(transport.sent.count == 1)
   }
 
-  @Test func `a one-shot body that no send has read is sent again`() async throws {
+  @Test func `an unread one-shot body is sent again`() async throws {
     let arrived = Box("")
     let transport = ClosureTransport(numbered: { number, request in
       guard case .oneShot(let stream)? = request.body?.content else { throw CancellationError() }
@@ -180,7 +180,7 @@ import Testing
     #expect(transport.sent.map { $0.headers["Idempotency-Key"] } == ["key-1", "key-1", "key-1"])
   }
 
-  @Test func `each call makes a key of its own`() async throws {
+  @Test func `each call makes its own key`() async throws {
     let transport = ClosureTransport()
     let client = client(transport, RetryBehavior())
     for _ in 0..<2 { try await client.send(.post("x").with(\.idempotencyKey, .generated)) }
@@ -196,7 +196,7 @@ import Testing
     #expect(transport.sent.map { $0.headers["Cko-Idempotency-Key"] } == ["\"order-7\"", "\"order-7\""])
   }
 
-  @Test func `a key that the user sets as a field counts, and idempotent methods get none`() async throws {
+  @Test func `a key that the caller sets as a field counts, and idempotent methods get no key`() async throws {
     let transport = ClosureTransport(statuses: [503, 200])
     try await client(transport, retry())
       .send(.post("x", headers: ["idempotency-key": "mine"]).with(\.idempotencyKey, .generated))
@@ -225,7 +225,7 @@ import Testing
 
   // MARK: - What the server says
 
-  @Test func `Retry-After is a floor that chance only adds to`() async throws {
+  @Test func `Retry-After is a lower bound to which jitter only adds`() async throws {
     let transport = ClosureTransport(numbered: { number, request in
       NetworkResponse(request: request, statusCode: number == 1 ? 503 : 200, headers: ["Retry-After": "30"])
     })
@@ -238,7 +238,7 @@ import Testing
     #expect(clock.sleeps.last == .seconds(33))
   }
 
-  @Test func `a server that asks for more than the longest wait is not asked again`() async throws {
+  @Test func `a server that asks for more than the longest wait gets no further attempt`() async throws {
     let transport = ClosureTransport(503, headers: ["Retry-After": "121"])
     let error = try await failure(.get("x"), transport, retry())
     #expect(error.statusCode == 503)
@@ -247,7 +247,7 @@ import Testing
     #expect(error.availableAt == clock.date.addingTimeInterval(121))
   }
 
-  @Test func `a wait that would outlast the deadline is not begun, and the error tells when a repeat makes sense`()
+  @Test func `a wait beyond the deadline is not begun, and the error has the time for a repeat`()
     async throws
   {
     let deadline = ClosureBehavior("deadline", order: .deadline) { request, next in
@@ -277,7 +277,7 @@ import Testing
     })
     try await NetworkClient(transport, clock.requestClock, [retry(), deadline]).send(.get("x"))
     #expect(transport.sent.count == 2)
-    // A tenth of what the server asked for comes on top.
+    // A tenth of the server's wait is added.
     #expect(clock.sleeps == [.seconds(22)])
   }
 
@@ -344,7 +344,7 @@ import Testing
 
   // MARK: - Refusals on this side
 
-  @Test func `when a refusal on this side ends the retries the outcome is the server's last one`() async throws {
+  @Test func `if the client refuses a retry the outcome is the server's last one`() async throws {
     let count = Box(0)
     let breaker = ClosureBehavior("breaker", order: .circuitBreaker) { request, next in
       count.update { $0 += 1 }
@@ -413,7 +413,7 @@ import Testing
     #expect(stopped.sent.count == 1)
   }
 
-  @Test func `a request's own policy wins over the behavior's`() async throws {
+  @Test func `a request's own policy replaces the behavior's`() async throws {
     let transport = ClosureTransport(503)
     _ = try await failure(.get("x").with(\.retryPolicy, RetryPolicy.none), transport, retry())
     #expect(transport.sent.count == 1)
@@ -423,7 +423,7 @@ import Testing
 
   // MARK: - Cancellation and composition
 
-  @Test func `cancelling a call during a wait ends it at once with a CancellationError and tells the last failure`()
+  @Test func `cancelling a call during a wait throws a CancellationError at once and reports the last failure`()
     async throws
   {
     let manual = ManualClock()
@@ -452,7 +452,7 @@ import Testing
     #expect(transport.sent.count == 1)
   }
 
-  @Test func `each attempt runs everything further in again, and what is further out once`() async throws {
+  @Test func `each attempt runs every behavior further in again, and those further out once`() async throws {
     let journal = Journal()
     try await client(
       ClosureTransport(statuses: [503, 200]), JournalBehavior(name: "in", journal: journal, order: .signing),
@@ -464,7 +464,7 @@ import Testing
     #expect(journal.count(of: "out.afterSuccess") == 1)
   }
 
-  @Test func `a request that another one needs first is retried, too`() async throws {
+  @Test func `a prerequisite is retried too`() async throws {
     let transport = ClosureTransport(numbered: { number, request in
       NetworkResponse(request: request, statusCode: number == 1 ? 503 : 200)
     })

@@ -33,7 +33,7 @@ import Testing
     let budget = RetryBudget(ratio: 0, reserve: 2)
     #expect(taken(budget, of: 1, at: .zero) == 1)
     budget.noteRetry(to: origin, at: .seconds(1), succeeded: false)
-    // What of the reserve was not used may be.
+    // The unused part of the reserve remains.
     #expect(taken(budget, of: 10, at: .seconds(2)) == 1)
     budget.noteCall(to: origin, at: .seconds(60))
     #expect(taken(budget, of: 10, at: .seconds(60)) == 0)
@@ -75,13 +75,13 @@ import Testing
     #expect(RetryBudget.unlimited.takeHedge(to: origin, at: .zero))
   }
 
-  @Test func `calls older than the window count no more, a slot after the other`() {
+  @Test func `calls older than the window expire, one slot after another`() {
     let budget = RetryBudget(ratio: 1, reserve: 0)
     for second in 0..<10 { budget.noteCall(to: origin, at: .seconds(second)) }
     #expect(taken(budget, of: 20, at: .seconds(14)) == 5)
   }
 
-  @Test func `each origin has a budget of its own, and a reset gives all of it back`() async {
+  @Test func `each origin has its own budget, and a reset refills it`() async {
     let budget = RetryBudget(ratio: 0, reserve: 1)
     #expect(budget.takeRetry(to: origin, at: .zero))
     #expect(budget.takeRetry(to: Origin("https://other"), at: .zero))

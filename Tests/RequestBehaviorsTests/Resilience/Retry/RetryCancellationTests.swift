@@ -4,11 +4,11 @@ import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
-/// What a retry does when its call is cancelled, and what it tells when the deadline leaves no time.
+/// The end of a retry whose call is cancelled, and its error when the deadline leaves no time.
 @Suite(.limited) struct RetryCancellationTests {
   private let clock = LeapingClock()
 
-  @Test func `after a cancellation nothing is sent, asked of the decider or taken from the budget`() async throws {
+  @Test func `after a cancellation there is no send, no decision and no use of the budget`() async throws {
     let (gate, asked) = (TestGate(), Box(0))
     let transport = ClosureTransport(numbered: { number, request in
       if number == 1 { await gate.pass() }
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: [(200, 2), (404, 2), (503, 1)])
-  func `a retry that the server answers gives the reserve back`(status: Int, sends: Int) async throws {
+  func `a retry that gets a response returns the reserve`(status: Int, sends: Int) async throws {
     let budget = RetryBudget(ratio: 0, reserve: 1, window: .seconds(1))
     let transport = ClosureTransport(numbered: { number, request in
       NetworkResponse(request: request, statusCode: number == 2 ? status : 503)

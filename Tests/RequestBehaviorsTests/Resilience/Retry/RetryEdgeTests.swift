@@ -3,7 +3,7 @@ import RequestBehaviors
 import TestSupport
 import Testing
 
-/// What no retry is made for, and what a wait and an error tell at the edge.
+/// Outcomes without a retry, and waits and errors at the edge.
 @Suite(.limited) struct RetryEdgeTests {
   private let clock = LeapingClock()
 
@@ -24,7 +24,9 @@ import Testing
   }
 
   @Test(arguments: [RequestMethod.get, .post])
-  func `a 421 that may not come from the server is no misdirected request`(method: RequestMethod) async throws {
+  func `a 421 that may not come from the server does not count as a misdirected request`(method: RequestMethod)
+    async throws
+  {
     let transport = ClosureTransport { NetworkResponse(request: $0, statusCode: 421, isVerified: false) }
     #expect(try await failure(Request<Void>(method, "x"), transport, RetryBehavior()).statusCode == 421)
     #expect(transport.sent.count == 1)
@@ -40,7 +42,7 @@ import Testing
     #expect(clock.sleeps == [.seconds(15)])
   }
 
-  @Test func `an error before a refusal on this side tells when the refusal ends`() async throws {
+  @Test func `an error before a refusal by the client has the time at which the refusal ends`() async throws {
     let end = Date(timeIntervalSince1970: 2_000_000_000)
     let count = Box(0)
     let breaker = ClosureBehavior("breaker", order: .circuitBreaker) { request, next in

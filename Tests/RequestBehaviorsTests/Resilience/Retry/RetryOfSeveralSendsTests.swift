@@ -102,7 +102,7 @@ import Testing
     #expect(sends.count == 3)
   }
 
-  @Test func `what can be used once is not sent again for the error of a redirect, whatever the decider says`() async {
+  @Test func `a one-shot body is not sent again for the error of a redirect, whatever the decider says`() async {
     let decider: RetryDecider = { _ in .retry(after: .zero) }
     let sends = await sends(of: .post("token").with(\.isSentOnce, true), decider: decider) { _, request in
       if request.method == .get { throw NetworkError(.cannotConnect, "") }
