@@ -26,7 +26,7 @@ public struct TestLimit: SuiteTrait, TestTrait, TestScoping {
     (self.duration, self.run, self.report) = (duration, run, report)
   }
 
-  /// Each test of a suite has the limit for itself.
+  /// Each test of a suite has its own limit.
   public var isRecursive: Bool { true }
 
   /// The place of the test; a test with a limit beside that of its suite has one.

@@ -28,7 +28,7 @@ public final class TestRun: Sendable {
   }()
 
   private let state: Locked<State>
-  /// What tells how long tests run; that of the process has real time, because a hang has no other sign.
+  /// The clock of the tests' durations; that of the process has real time, because a hang has no other sign.
   let clock: RequestClock
 
   /// Creates a run.

@@ -25,7 +25,7 @@
     private let output: FileHandle
     private let input: FileHandle
     private let lock = NSLock()
-    // Protected by `lock`: an identifier means nothing once its process has been waited for.
+    // Protected by `lock`: an identifier is invalid once its process has been waited for.
     nonisolated(unsafe) private var hasEnded = false
 
     /// Starts a program.
@@ -139,7 +139,7 @@
     /// Stops the program where it is, as SIGSTOP does.
     public func pause() { signal(SIGSTOP) }
 
-    /// Lets a stopped program go on.
+    /// Resumes a stopped program.
     public func resume() { signal(SIGCONT) }
 
     /// Waits for a number of lines of output.

@@ -14,7 +14,7 @@
     public struct Problem: Error, CustomStringConvertible {
       /// The problem.
       public let description: String
-      /// Whether the browser goes on, such as after a page has been replaced by the next one.
+      /// Whether the browser continues, such as after a page has been replaced by the next one.
       fileprivate var isOfPage = false
     }
 

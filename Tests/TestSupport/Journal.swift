@@ -1,6 +1,6 @@
 import Foundation
 
-/// What happened, in order; shared by the parts of a test.
+/// The events in order; shared by the parts of a test.
 package final class Journal: Sendable {
   private let lock = NSLock()
   // Protected by `lock`.

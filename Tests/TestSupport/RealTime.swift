@@ -1,6 +1,6 @@
 import RequestBehaviors
 
-/// Waits until something has happened that nobody tells of, such as what the kernel or another process does.
+/// Waits for an event without a notification, such as an action of the kernel or another process.
 ///
 /// - Parameters:
 ///   - limit: How long to wait at most.
@@ -16,7 +16,7 @@ public func eventually(
   let end = clock.now() + limit
   while try await !condition() {
     guard clock.now() < end else { return false }
-    // Real time: there is no signal to wait for. What has one is waited for by that, not by this.
+    // Real time: there is no signal to wait for. An event with a signal does not use this.
     try await clock.sleep(for: interval)
   }
   return true

@@ -3,7 +3,7 @@ package import RequestBehaviors
 
 /// Waits until behaviors have recorded so many decisions.
 ///
-/// What a behavior records of a wait, it records when the request is among those that wait.
+/// A behavior records a wait when the request is already in the queue.
 package final class RecordedEvents: CallObserver {
   private struct State {
     var messages: [String] = []

@@ -16,7 +16,7 @@
         bytes.removeLast(Int.random(in: 1..<bytes.count, using: &generator))
         return bytes
       case 3:
-        // A second response, or a part of it, which nobody asked for.
+        // A second response, or a part of it, without a request.
         return bytes + bytes.prefix(Int.random(in: 1...bytes.count, using: &generator))
       case 4, 5:
         replaceField(in: &bytes, &generator)
@@ -49,7 +49,7 @@
       let ends = ["\r\n", "\r\n", "\r\n", "\n", "\r\n\t", "\r\r\n", " \r\n"]
       let field = Array("\(name)\(value)\(ends.randomElement(using: &generator) ?? "")".utf8)
       let line = (bytes.firstIndex(of: 0x0A) ?? 0) + 1
-      // Often in the place of the one that is there.
+      // Often in place of the existing one.
       if Bool.random(using: &generator), let next = bytes[line...].firstIndex(of: 0x0A) {
         bytes.removeSubrange(line...next)
       }
@@ -87,14 +87,14 @@
   // MARK: - The judgement
 
   extension ResponseFuzz {
-    /// What is wrong about a response; `nil` if it is what came.
+    /// The fault of a response; `nil` if it matches the bytes.
     func fault(of response: NetworkResponse, _ reading: WireReading) throws -> String? {
       switch reading {
       case .incomplete: return "succeeded although the end is missing"
       case .malformed(let reason, _): return "succeeded although it is malformed: \(reason)"
       case .response(let message), .lenient(let message):
         guard response.statusCode == message.status else { return "has the status \(response.statusCode)" }
-        // What its encoding is about is not judged here.
+        // Its encoding is not judged here.
         if message.field("content-encoding") == nil, try Array(response.data) != message.body {
           return "has the body \(try response.text.debugDescription)"
         }
@@ -110,7 +110,7 @@
       return found == expected ? nil : "has \(name): \(found.debugDescription), not \(expected.debugDescription)"
     }
 
-    /// What is wrong about an error; `nil` if it is right.
+    /// The fault of an error; `nil` if it is right.
     func fault(of error: NetworkError, _ reading: WireReading) -> String? {
       // The server may have closed a kept connection at the moment of the request.
       if error.code == .connectionLost, error.progress == .init(.sent, reusedConnection: true) { return nil }
@@ -120,7 +120,7 @@
         case .lenient: [.badResponse, .truncatedBody, .connectionLost]
         case .incomplete(isWithinBody: true, let isLenient):
           isLenient ? [.truncatedBody, .badResponse] : [.truncatedBody]
-        // What there is of it may be malformed already.
+        // The part received may already be malformed.
         case .incomplete: [.connectionLost, .badResponse]
         // A head that is not read to its end is cut off.
         case .malformed(_, let isLenient): isLenient ? [.badResponse, .connectionLost] : [.badResponse]

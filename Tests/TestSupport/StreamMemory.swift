@@ -2,7 +2,7 @@
   public import Foundation
 
   extension ChildProcess {
-    /// What a process that reads a stream tells of it.
+    /// The report of a process that reads a stream.
     public struct StreamFigures: Sendable {
       /// How many bytes came.
       public let count: Int

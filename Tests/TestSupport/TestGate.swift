@@ -1,7 +1,7 @@
 import Foundation
 import RequestBehaviors
 
-/// Holds whoever comes until it is opened, and tells how many have come.
+/// Holds arrivals until it is opened, and counts them.
 package final class TestGate: Sendable {
   private struct State {
     var isOpen = false

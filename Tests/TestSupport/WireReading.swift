@@ -1,12 +1,12 @@
 import Foundation
 
-/// What RFC 9112 takes the bytes of a connection for, after one request: the judge of what a transport made of them.
+/// The bytes of a connection after one request as RFC 9112 reads them: the judge of a transport's reading.
 ///
-/// It is written from the grammar, and shares nothing with the library.
+/// It is written from the grammar, and shares no code with the library.
 public enum WireReading: Sendable {
   /// A response that a client has to deliver just so.
   case response(Message)
-  /// One that breaks the grammar where a client may be lenient: it delivers it just so, or refuses it.
+  /// A response that breaks the grammar where a client may be lenient: it delivers it unchanged, or refuses it.
   case lenient(Message)
   /// The end is missing, of the head or of the body: an error, of a lost connection or a cut-off body. What there is of it
   /// may break the grammar.
@@ -56,7 +56,7 @@ private struct WireReader {
 
   let bytes: [UInt8]
   var position = 0
-  /// Whether something was read that the grammar has not.
+  /// Whether the reading left the grammar.
   var isLenient = false
   var isWithinBody = false
   var hasTrailers = false
@@ -71,7 +71,7 @@ private struct WireReader {
         do throws(Problem) { try add(line, to: &fields) } catch { problem = problem ?? error }
       }
       if let problem {
-        // Of an interim head a client may read over what is no field.
+        // A client may skip an invalid field of an interim head.
         guard status < 200 else { throw problem }
         isLenient = true
       }
@@ -120,7 +120,7 @@ private struct WireReader {
     let reason = rest.dropFirst(3)
     // The space may be missing where there is no reason, as many servers have it.
     if reason.isEmpty { isLenient = true } else if reason.first != 0x20 { throw .malformed("status") }
-    // Means nothing, whatever is in it.
+    // Has no meaning, whatever its value.
     if reason.contains(where: WireReader.isControl) { isLenient = true }
     if status > 599 || !["1.0", "1.1"].contains(String(decoding: version, as: UTF8.self)) { isLenient = true }
     return (String(decoding: version, as: UTF8.self), status)
@@ -236,7 +236,7 @@ private struct WireReader {
     let start = position
     let line: ArraySlice<UInt8>
     do throws(Problem) { line = try self.line() } catch {
-      // What cannot begin a size is no size, whatever comes after it.
+      // Bytes that cannot begin a size are invalid, whatever follows.
       if start < bytes.count, !WireReader.isHexDigit(bytes[start]) { throw .malformed("a chunk's size") }
       throw error
     }
@@ -245,7 +245,7 @@ private struct WireReader {
       throw .malformed("a chunk's size")
     }
     if digits.count > 16 { isLenient = true }
-    // What is no extension there, some read over: the size is the same.
+    // Some clients skip an invalid extension: the size is the same.
     let rest = line[digits.endIndex...]
     if let first = rest.first, first != 0x3B { isLenient = true }
     if rest.contains(where: WireReader.isControl) { isLenient = true }
