@@ -9,7 +9,8 @@ import TestSupport
 /// bytes the process has gained; `download URL FILE COUNT` downloads, tells when so many bytes are on the disk, and then
 /// how the download ended; `upload URL COUNT` sends a file that often and tells how; `stream URL` reads the streamed response of `large` below a URL; `cassette FOLDER NAME COUNT`
 /// records that many requests into a cassette that other processes record too; `log FILE` logs a request with that file
-/// as standard error; `spools URL` sends a stream while another one is sent, both longer than what is kept in memory.
+/// as standard error; `downloads FOLDER COUNT` begins that many at once, one of which is sent at a time, with room for
+/// 200 descriptors, and tells how many succeed; `spools URL` sends a stream while another one is sent, both longer than what is kept in memory.
 @main
 enum TransportProbe {
   static func main() async throws {
@@ -21,6 +22,10 @@ enum TransportProbe {
     if arguments.count == 4, arguments.first == "cassette" {
       let values = Array(arguments)
       return try await cassette(in: values[1], named: values[2], Int(values[3]) ?? 0)
+    }
+    if arguments.count == 3, arguments.first == "downloads" {
+      let values = Array(arguments)
+      return try await download(Int(values[2]) ?? 0, into: URL(fileURLWithPath: values[1]))
     }
     if arguments.count == 3, arguments.first == "upload" {
       let values = Array(arguments)
@@ -63,6 +68,27 @@ enum TransportProbe {
   private static func stream(_ text: String) async throws {
     guard let url = URL(string: text) else { throw URLError(.badURL) }
     try await readStream(with: NetworkClient(baseURL: url))
+  }
+
+  private static func download(_ count: Int, into folder: URL) async throws {
+    var room = rlimit(rlim_cur: 200, rlim_max: 200)
+    #if os(Linux)
+      let isSet = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &room) == 0
+    #else
+      let isSet = setrlimit(RLIMIT_NOFILE, &room) == 0
+    #endif
+    guard isSet, let url = URL(string: "https://api.example.com") else { throw CocoaError(.featureUnsupported) }
+    let mock = MockTransport { NetworkResponse(request: $0, statusCode: 200, body: .data(Data("x".utf8))) }
+    let client = NetworkClient(baseURL: url, behaviors: [.concurrencyLimit(1)], transport: mock)
+    let ends = await withTaskGroup(of: Bool.self) { group in
+      for number in 0..<count {
+        group.addTask {
+          (try? await client.download(.get("x"), to: folder.appendingPathComponent("\(number)"))) != nil
+        }
+      }
+      return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+    }
+    print(ends)
   }
 
   private static func log(to file: String) async throws {

@@ -78,6 +78,14 @@
       #expect(try files.names == ["file.bin"])
     }
 
+    @Test func `more downloads than the process may have files open may begin at once`() async throws {
+      let probe = try #require(ChildProcess.fixture("TransportProbe"))
+      let end = try await ChildProcess(probe, ["downloads", files.folder.path, "2000"]).end()
+      #expect(end.text == "2000\n")
+      #expect(try files.names.count == 2_000)
+      #expect(try !files.names.contains { $0.hasSuffix(".partial") })
+    }
+
     @Test func `of processes that begin at once only one downloads`() async throws {
       let gate = LoopbackGate()
       let file = file

@@ -44,8 +44,7 @@ final class DownloadFile: Sendable {
       try await end.value()
     }
     do {
-      try await file.open()
-      try await file.closeIfNew()
+      try await file.openIfUnfinished()
     } catch {
       await file.release()
       throw error
@@ -72,18 +71,29 @@ final class DownloadFile: Sendable {
   ///
   /// - Throws: ``NetworkError`` of code `fileUnwritable`, or `downloadInProgress` if another process has locked it.
   func open() async throws {
-    try await run("opened") { [self] in
-      if file == nil { file = try PartialFile.open(partial) }
-      guard file != nil else { throw NetworkError.downloadInProgress(destination.path) }
-    }
+    try await run("opened") { [self] in try openNow() }
   }
 
-  /// Closes and removes a new file until the first send: a process has few descriptors, and many downloads may wait.
-  private func closeIfNew() async throws {
-    try await run("opened") { [self] in
-      guard let file, file.isNew, try file.length() == 0 else { return }
-      file.remove()
-      self.file = nil
+  private func openNow() throws {
+    if file == nil { file = try PartialFile.open(partial) }
+    guard file != nil else { throw NetworkError.downloadInProgress(destination.path) }
+  }
+
+  /// Opens and locks an unfinished file that is there, and tries whether a new one can be made.
+  ///
+  /// A new one is closed and removed until the first send: a process has few descriptors, and many downloads may wait.
+  private func openIfUnfinished() async throws {
+    // Many downloads may begin at once, and each queue has a thread of its own. The queue for all files has few, so
+    // that few new files are open at a time.
+    try await FileQueue.run { [self] in
+      try queue.sync {
+        try described("opened") {
+          try openNow()
+          guard let file, file.isNew, try file.length() == 0 else { return }
+          file.remove()
+          self.file = nil
+        }.get()
+      }
     }
   }
 
@@ -241,15 +251,17 @@ final class DownloadFile: Sendable {
   func run<Value: Sendable>(
     _ action: String? = nil, _ work: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
-    let path = destination.path
-    return try await withCheckedThrowingContinuation { continuation in
-      queue.async {
-        let result = Result { try work() }.mapError { error -> any Error in
-          guard let action, !(error is NetworkError) else { return error }
-          return NetworkError.fileUnwritable("the file of the download to \(path) could not be \(action)", error)
-        }
-        continuation.resume(with: result)
-      }
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { [self] in continuation.resume(with: described(action, work)) }
+    }
+  }
+
+  /// Runs the work, and describes its error as that of the action.
+  private func described<Value>(_ action: String?, _ work: () throws -> Value) -> Result<Value, any Error> {
+    Result { try work() }.mapError { error -> any Error in
+      guard let action, !(error is NetworkError) else { return error }
+      return NetworkError.fileUnwritable(
+        "the file of the download to \(destination.path) could not be \(action)", error)
     }
   }
 }
