@@ -10,7 +10,8 @@ import TestSupport
 /// how the download ended; `upload URL COUNT` sends a file that often and tells how; `stream URL` reads the streamed response of `large` below a URL; `cassette FOLDER NAME COUNT`
 /// records that many requests into a cassette that other processes record too; `log FILE` logs a request with that file
 /// as standard error; `downloads FOLDER COUNT` begins that many at once, one of which is sent at a time, with room for
-/// 200 descriptors, and tells how many succeed; `spools URL` sends a stream while another one is sent, both longer than what is kept in memory.
+/// 200 descriptors, and tells how many succeed; `unread COUNT` logs that many requests to a standard error that is
+/// not read, and tells how many of their lines can be read later; `spools URL` sends a stream while another one is sent, both longer than what is kept in memory.
 @main
 enum TransportProbe {
   static func main() async throws {
@@ -41,6 +42,7 @@ enum TransportProbe {
     case ("soak", let text?): try await soak(Int(text) ?? 0)
     case ("stream", let text?): try await stream(text)
     case ("log", let text?): try await log(to: text)
+    case ("unread", let text?): try await logUnread(Int(text) ?? 0)
     case ("spools", let text?): try await spools(to: text)
     default: throw CocoaError(.featureUnsupported)
     }
@@ -99,6 +101,33 @@ enum TransportProbe {
     let mock = MockTransport { NetworkResponse(request: $0, statusCode: 200) }
     try await NetworkClient(baseURL: url, behaviors: [.logging()], transport: mock).send(.get("x"))
     print("alive")
+  }
+
+  private static func logUnread(_ count: Int) async throws {
+    let pipe = Pipe()
+    let (reader, writer) = (pipe.fileHandleForReading, pipe.fileHandleForWriting.fileDescriptor)
+    let flags = fcntl(writer, F_GETFL)
+    guard let url = URL(string: "https://api.example.com"), fcntl(writer, F_SETFL, flags | O_NONBLOCK) == 0 else {
+      throw CocoaError(.fileWriteUnknown)
+    }
+    while write(writer, "full\n", 5) > 0 {}
+    guard fcntl(writer, F_SETFL, flags) == 0, dup2(writer, 2) == 2 else { throw CocoaError(.fileWriteUnknown) }
+    let mock = MockTransport { NetworkResponse(request: $0, statusCode: 200) }
+    let client = NetworkClient(baseURL: url, behaviors: [.logging()], transport: mock)
+    for number in 0..<count { try await client.send(.get("item-\(number)")) }
+    FileHandle.standardOutput.write(Data("alive\n".utf8))
+    // Read on a thread of its own, because reading waits.
+    let lines = await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        var text = ""
+        while !text.contains("item-\(count - 1) "), case let data = reader.availableData, !data.isEmpty {
+          text += String(decoding: data, as: UTF8.self)
+        }
+        continuation.resume(returning: text.split(separator: "\n"))
+      }
+    }
+    let numbers = lines.compactMap { $0.split(separator: "item-").last?.prefix { $0.isNumber } }.compactMap { Int($0) }
+    print(numbers == Array(0..<count) ? "in order" : "\(numbers.count) lines")
   }
 
   /// Sends the second stream, from its beginning to the response, in the middle of the first.

@@ -21,6 +21,12 @@
       #expect(probe.isClean)
     }
 
+    @Test func `requests do not wait for a log that is not read, and its lines are there later`() async throws {
+      let probe = try await Probe.run("unread", "300")
+      #expect(probe.output == "alive\nin order")
+      #expect(probe.isClean)
+    }
+
     /// Foundation's UUIDs are all the same on Linux without random bytes, as in a process that has no descriptor left.
     @Test(.enabled("mounts are not allowed here") { await PrivateMounts.areAllowed() })
     func `streams that are kept in files are separate even if UUIDs repeat`() async throws {

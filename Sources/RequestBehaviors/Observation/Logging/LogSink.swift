@@ -34,7 +34,8 @@ public struct ClosureLogSink: LogSink {
 
 /// A log sink that writes to the standard error stream: time, level and the record, or JSON lines.
 ///
-/// A record that cannot be written, as on a full disk, is lost. The call goes on.
+/// A record that cannot be written, as on a full disk, is lost. The call goes on. While the stream is not read, up to
+/// 1 MiB waits for it on a thread of its own.
 public struct StandardErrorLogSink: LogSink {
   /// The format of the written records.
   public enum Format: Sendable {
