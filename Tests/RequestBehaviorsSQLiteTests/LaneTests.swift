@@ -133,6 +133,31 @@ import Testing
     #expect(try size(store.path + "-wal") == 0)
   }
 
+  @Test func `many writes that wait for another's lock wait together`() async throws {
+    let test = try TestStore(SQLiteConfiguration(busyTimeout: .seconds(1)))
+    let (other, held) = (try SQLiteStore(path: test.store.path), HeldWork())
+    let writing = Task { try await other.write { _ in held.hold() } }
+    await held.isHeld()
+    let start = ContinuousClock.now
+    let codes = await withTaskGroup(of: SQLiteError.Code?.self) { group in
+      for _ in 0..<30 {
+        group.addTask {
+          do {
+            try await test.store.write { _ in }
+            return nil
+          } catch { return (error as? SQLiteError)?.code }
+        }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(codes == Array(repeating: .busy, count: 30))
+    // One after the other they would take 30 seconds.
+    #expect(start.duration(to: .now) < .seconds(15))
+    held.letGo()
+    try await writing.value
+    try await test.store.write { try $0.save(Artwork(id: 1, title: "one"), into: "artwork") }
+  }
+
   @Test func `a checkpoint that may not wait reports at once that a read blocks it`() async throws {
     let test = try TestStore(SQLiteConfiguration(busyTimeout: .zero))
     let (store, held) = (test.store, HeldWork())

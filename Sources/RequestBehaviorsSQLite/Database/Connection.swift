@@ -25,6 +25,10 @@ final class Connection {
   var durability: SQLiteDurability? = .normal
   var isBroken = false
   var busyDeadline: ContinuousClock.Instant?
+  /// When the current work began to wait for a lock.
+  private var waitBegan: ContinuousClock.Instant?
+  /// When the wait of the last work began, if it ended without the lock.
+  private var lockedSince: ContinuousClock.Instant?
   /// Whether work waits for locks of other connections; if not, it fails with busy at once.
   var waitsForLocks = true
   var plans: [RecordPlan.Key: RecordPlan] = [:]
@@ -173,10 +177,29 @@ final class Connection {
 
   private func waitForLock(attempt: Int) -> Bool {
     let now = ContinuousClock.now
-    if attempt == 0 { busyDeadline = now + configuration.busyTimeout }
+    if attempt == 0 {
+      // Work that was in the queue behind a wait for the same lock has waited for it too. Otherwise the last of many
+      // would wait that many times as long.
+      let began = lockedSince.map { max($0, interruption?.queuedAt ?? now) } ?? now
+      (waitBegan, lockedSince) = (began, nil)
+      busyDeadline = began + configuration.busyTimeout
+    }
     guard waitsForLocks, !mustStop, let busyDeadline, now < busyDeadline else { return false }
     Self.waitABit()
     return true
+  }
+
+  /// Does work, and keeps in mind since when another connection has the lock that it did not get.
+  func run<T>(_ work: (Connection) throws -> T) throws -> T {
+    waitBegan = nil
+    do {
+      let result = try work(self)
+      lockedSince = nil
+      return result
+    } catch {
+      lockedSince = (error as? SQLiteError)?.code == .busy ? waitBegan : nil
+      throw error
+    }
   }
 
   /// Waits for a moment before the next try to get a lock.

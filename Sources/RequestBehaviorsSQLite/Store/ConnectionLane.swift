@@ -45,7 +45,7 @@ final class ConnectionLane: WorkQueue, @unchecked Sendable {
       // A connection that could not roll back is not used again.
       if connection.isBroken { self.connection = nil }
     }
-    return try ActiveStores.with(ObjectIdentifier(state)) { try work(connection) }
+    return try ActiveStores.with(ObjectIdentifier(state)) { try connection.run(work) }
   }
 
   /// Closes the connection after the jobs that are already in the queue; the closure gets the connection before that.

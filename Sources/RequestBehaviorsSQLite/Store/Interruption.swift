@@ -3,9 +3,13 @@ import RequestBehaviors
 
 /// The cancellation of one unit of work.
 final class Interruption: Sendable {
+  /// When the work was put into its queue.
+  let queuedAt: ContinuousClock.Instant
   // Set under the lock of `waiting`, so that no waiting continuation is missed.
   private let cancelled = AtomicFlag()
   private let waiting = Locked<CheckedContinuation<Void, any Error>?>(nil)
+
+  init(queuedAt: ContinuousClock.Instant = .now) { self.queuedAt = queuedAt }
 
   var isCancelled: Bool { cancelled.isSet }
 

@@ -104,7 +104,9 @@ final class WriteGroups: Sendable {
       let open = writes.filter(\.isOpen)
       guard open.count > 1 else { return runSingly(open, on: lane) }
       do {
-        try lane.perform(Interruption()) { try $0.write(open, usesSavepoints: usesSavepoints) }
+        // The latest of them has waited for the shortest time.
+        let latest = open.map(\.interruption.queuedAt).max() ?? .now
+        try lane.perform(Interruption(queuedAt: latest)) { try $0.write(open, usesSavepoints: usesSavepoints) }
       } catch is WriteHasFailed {
         usesSavepoints = true
       } catch let undone as WritesHaveLeft {
