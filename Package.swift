@@ -78,8 +78,9 @@ let package = Package(
       swiftSettings: strict),
     // Apart from TestSupport, because programs that have no testing library use that.
     .target(name: "TestLimits", dependencies: ["RequestBehaviors"], path: "Tests/TestLimits", swiftSettings: strict),
+    .target(name: "CSlowDisk", path: "Tests/Fixtures/CSlowDisk"),
     .executableTarget(
-      name: "TokenFileWriter", dependencies: ["RequestBehaviors", "RequestBehaviorsSQLite"],
+      name: "TokenFileWriter", dependencies: ["CSlowDisk", "RequestBehaviors", "RequestBehaviorsSQLite"],
       path: "Tests/Fixtures/TokenFileWriter", swiftSettings: strict),
     .executableTarget(
       name: "TransportProbe", dependencies: ["RequestBehaviors", "RequestBehaviorsTesting", "TestSupport"],

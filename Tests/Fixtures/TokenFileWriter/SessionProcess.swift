@@ -1,3 +1,4 @@
+import CSlowDisk
 import Foundation
 import RequestBehaviors
 
@@ -8,12 +9,14 @@ struct SessionProcess {
   let store: any TokenStore
   let baseURL: URL
   /// `source`: before the source sends its request; `transport`: when that request has passed all checks; `response`:
-  /// when its response has come and nothing is stored; `start`: before anything is done.
+  /// when its response has come and nothing is stored; `fsync` and `rename`: when the file of the new token is put on
+  /// the disk and in its place (on Linux); `start`: before anything is done.
   let pause: String
 
   func run() async throws {
     let pause = pause
     if pause == "start" { await waitForLine() }
+    if pause == "fsync" || pause == "rename" { slow_disk_pause_at(pause) }
     let endpoint = TokenEndpoint("token", clientID: "app")
     let session = TokenSession(
       source: .refreshing { token, client in

@@ -54,7 +54,9 @@ public final class FileTokenStore: TokenStore {
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``.
   public func save(_ token: AccessToken?) async throws {
     let data = try token.map(StoredToken.encode)
-    try await onQueue { path in try TokenFile.guarding(path) { try FileTokenStore.write(data, to: path) } }
+    try await onQueue { path in
+      if let data { _ = try TokenFile.replace(path, with: data) } else { try TokenFile.remove(path) }
+    }
   }
 
   /// Runs the work while no other process refreshes the token of this file.
@@ -71,20 +73,14 @@ public final class FileTokenStore: TokenStore {
   public func replace(_ old: AccessToken?, with new: AccessToken?) async throws -> Bool {
     let data = try new.map(StoredToken.encode)
     return try await onQueue { path in
-      try TokenFile.guarding(path) {
-        guard AccessToken.isSame(try FileTokenStore.read(path), old) else { return false }
-        try FileTokenStore.write(data, to: path)
-        return true
-      }
+      let isExpected = { AccessToken.isSame(try FileTokenStore.read(path), old) }
+      guard let data else { return try TokenFile.remove(path, if: isExpected) }
+      return try TokenFile.replace(path, with: data, if: isExpected)
     }
   }
 
   private static func read(_ path: String) throws -> AccessToken? {
     try TokenFile.read(path).map { try StoredToken.decode($0, from: "the token file \(path)") }
-  }
-
-  private static func write(_ data: Data?, to path: String) throws {
-    if let data { try TokenFile.replace(path, with: data) } else { try TokenFile.remove(path) }
   }
 
   private func onQueue<Value: Sendable>(_ work: @escaping @Sendable (String) throws -> Value) async throws -> Value {

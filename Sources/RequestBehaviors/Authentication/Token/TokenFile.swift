@@ -52,43 +52,80 @@ enum TokenFile {
   /// Runs the work while no other process does such work in the same folder.
   ///
   /// A process that is stopped in the middle delays others for one second and no longer, because a sign-out must not
-  /// wait.
-  static func guarding<Value>(_ path: String, _ work: () throws -> Value) throws -> Value {
+  /// wait. What it was about to put in the place of the file is removed, so that it does not undo the work later.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - own: The temporary file of the work, if it has one.
+  ///   - work: The work.
+  /// - Returns: The result of the work.
+  /// - Throws: The error of the work.
+  static func guarding<Value>(_ path: String, own: String? = nil, _ work: () throws -> Value) throws -> Value {
     let folder = (path as NSString).deletingLastPathComponent
     let directory = open(folder, O_RDONLY | O_CLOEXEC)
     defer { if directory >= 0 { FileLock.release(directory) } }
     // Some systems end an app that is suspended while it holds a file lock, so no lock is taken there.
     #if os(macOS) || !canImport(ObjectiveC)
-      for _ in 0..<200 where directory >= 0 {
-        if FileLock.take(directory) != .busy { break }
-        usleep(5_000)
+      var isBusy = directory >= 0
+      for _ in 0..<200 where isBusy {
+        isBusy = FileLock.take(directory) == .busy
+        if isBusy { usleep(5_000) }
       }
+      if isBusy { removeTemporaries(of: path, besides: own) }
     #endif
     return try work()
   }
 
   /// Replaces a file as a whole: the bytes are on the disk under another name before the file is renamed.
-  static func replace(_ path: String, with data: Data) throws {
+  ///
+  /// A slow disk delays no other process, because the bytes are written before the others are kept out.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - data: The bytes.
+  ///   - isExpected: Reads the file, and returns whether it may be replaced.
+  /// - Returns: Whether the file was replaced.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``.
+  static func replace(_ path: String, with data: Data, if isExpected: () throws -> Bool = { true }) throws -> Bool {
     let folder = (path as NSString).deletingLastPathComponent
-    try makeFolder(folder)
-    removeLeftovers(of: path, in: folder)
-    let temporary = "\(temporaryPrefix(of: path))\(getpid()).\(launch).\(Nonce.make())"
-    do {
+    // Others that could not wait for this process have removed its bytes. More than two rounds are rare.
+    for _ in 0..<8 {
+      try makeFolder(folder)
+      removeLeftovers(of: path, in: folder)
+      let temporary = "\(temporaryPrefix(of: path))\(getpid()).\(launch).\(Nonce.make())"
+      defer { unlink(temporary) }
       try write(data, to: temporary)
-      guard rename(temporary, path) == 0 else { throw failure("replace", path) }
-    } catch {
-      unlink(temporary)
-      throw error
+      let isReplaced = try guarding(path, own: temporary) { () -> Bool? in
+        guard try isExpected() else { return false }
+        if rename(temporary, path) == 0 { return true }
+        guard errno == ENOENT else { throw failure("replace", path) }
+        return nil
+      }
+      guard let isReplaced else { continue }
+      if isReplaced { synchronize(folder) }
+      return isReplaced
     }
-    synchronize(folder)
+    errno = EBUSY
+    throw failure("replace", path)
   }
 
   /// Removes a file, and the leftovers of attempts to replace it.
-  static func remove(_ path: String) throws {
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - isExpected: Reads the file, and returns whether it may be removed.
+  /// - Returns: Whether it was removed, or was not there.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``.
+  @discardableResult
+  static func remove(_ path: String, if isExpected: () throws -> Bool = { true }) throws -> Bool {
     let folder = (path as NSString).deletingLastPathComponent
     removeLeftovers(of: path, in: folder)
-    guard unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR else { throw failure("remove", path) }
-    synchronize(folder)
+    return try guarding(path) {
+      guard try isExpected() else { return false }
+      guard unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR else { throw failure("remove", path) }
+      synchronize(folder)
+      return true
+    }
   }
 
   private static func write(_ data: Data, to path: String) throws {
@@ -153,12 +190,29 @@ enum TokenFile {
 
   /// Removes the temporary files of processes that ended while they wrote: they may hold tokens.
   private static func removeLeftovers(of path: String, in folder: String) {
-    let prefix = (temporaryPrefix(of: path) as NSString).lastPathComponent
-    for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where name.hasPrefix(prefix) {
-      let parts = name.dropFirst(prefix.count).split(separator: ".")
-      guard parts.count == 3, let process = Int32(parts[0]), parts[1] != launch else { continue }
+    for (name, process, start) in temporaries(of: path, in: folder) where start != launch {
       let isOver = process == getpid() || (kill(process, 0) != 0 && errno == ESRCH)
       if isOver { unlink((folder as NSString).appendingPathComponent(name)) }
+    }
+  }
+
+  /// Removes the temporary files of all processes, but one: those that they belong to must write them again.
+  private static func removeTemporaries(of path: String, besides own: String?) {
+    let folder = (path as NSString).deletingLastPathComponent
+    for (name, _, _) in temporaries(of: path, in: folder) where name != (own as NSString?)?.lastPathComponent {
+      unlink((folder as NSString).appendingPathComponent(name))
+    }
+  }
+
+  private static func temporaries(
+    of path: String, in folder: String
+  ) -> [(name: String, process: Int32, launch: Substring)] {
+    let prefix = (temporaryPrefix(of: path) as NSString).lastPathComponent
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.filter { $0.hasPrefix(prefix) }.compactMap { name in
+      let parts = name.dropFirst(prefix.count).split(separator: ".")
+      guard parts.count == 3, let process = Int32(parts[0]) else { return nil }
+      return (name, process, parts[1])
     }
   }
 

@@ -61,5 +61,21 @@
       #expect(await first.end(after: Data("go\n".utf8)).text == "failed signedOut\nsigned out\n")
       #expect(try await store.load() == nil)
     }
+
+    #if os(Linux)
+      @Test(arguments: ["fsync", "rename"], [nil, "other"])
+      func `a process that is slow to store its token undoes neither a sign-out nor a sign-in of another`(
+        call: String, next: String?
+      ) async throws {
+        try await signIn()
+        let slow = try place.process(call)
+        #expect(await slow.lines(1) == "paused\n")
+        let session = TokenSession(source: .refreshToken(.test), store: store)
+        if let next { try await session.signIn(AccessToken(next)) } else { try await session.signOut() }
+        let text = await slow.end(after: Data("go\n".utf8)).text
+        #expect(text == "failed signedOut\nsigned \(next == nil ? "out" : "in")\n")
+        #expect(try await store.load()?.value == next)
+      }
+    #endif
   }
 #endif

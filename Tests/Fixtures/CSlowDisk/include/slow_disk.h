@@ -1,0 +1,2 @@
+/* In a program that links this, the next call of `fsync` or `rename` writes the line `paused`, and waits for a line. */
+void slow_disk_pause_at(const char *name);
