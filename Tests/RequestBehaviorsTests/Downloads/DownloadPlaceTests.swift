@@ -36,6 +36,31 @@ import Testing
     try await expectNewBeginning()
   }
 
+  @Test func `a file that another program made shorter while it was written is not moved to its place`() async throws {
+    let (partial, part, count) = (partial, Data(repeating: 1, count: 300_000), Box(0))
+    let transport = ClosureTransport { request in
+      let parts = AsyncThrowingStream<Data, any Error> {
+        let number = count.update { count in
+          count += 1
+          return count
+        }
+        // The first part is in the file when the second one is asked for.
+        if number == 2 { try FileHandle(forWritingTo: partial).truncate(atOffset: 10) }
+        return number > 2 ? nil : part
+      }
+      return NetworkResponse(
+        request: request, statusCode: 200, headers: ["ETag": "\"a\"", "Content-Length": "600000"],
+        body: .stream(ByteStream(parts)))
+    }
+    let error = await #expect(throws: NetworkError.self) {
+      try await NetworkClient(baseURL: baseURL, transport: transport).download(.get("file"), to: server.destination)
+    }
+    #expect(count.value == 2)
+    #expect(error?.code == .fileUnwritable)
+    #expect(!FileManager.default.fileExists(atPath: server.destination.path))
+    try await expectNewBeginning()
+  }
+
   /// Expects that a further download does not resume.
   private func expectNewBeginning() async throws {
     try await server.client().download(.get("file"), to: server.destination)

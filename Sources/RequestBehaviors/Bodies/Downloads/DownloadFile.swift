@@ -168,10 +168,17 @@ final class DownloadFile: Sendable {
   }
 
   /// Writes bytes at the end.
+  ///
+  /// - Throws: ``NetworkError`` of code `fileUnwritable`, also if the file has another length than was written.
   func write(_ bytes: [UInt8]) async throws {
     guard !bytes.isEmpty else { return }
     try await run("written") { [self] in
       try verifyOwner()
+      // Bytes after the end of a file that was made shorter would leave a gap.
+      if let file, try file.length() != offset {
+        try DownloadFile.remove(sidecar)
+        throw CocoaError.changed(partial.path)
+      }
       try file?.write(bytes, at: offset)
       offset += Int64(bytes.count)
     }
