@@ -139,6 +139,24 @@ import Testing
     #expect(try await bench.send().source == .cache)
   }
 
+  @Test func `a cache that a newer version has open, or had when it was killed, is replaced by an empty one`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let newer = try CacheBench(folder)
+    newer.serve("body")
+    _ = try await newer.send()
+    // Nothing is moved from the `-wal` into the file before the last store of it is closed.
+    let raw = try SQLiteStore(path: folder.file("cache.sqlite"))
+    try await raw.write { try $0.execute(script: "PRAGMA user_version=99; ALTER TABLE entry RENAME TO other") }
+    let bench = try CacheBench(folder)
+    #expect(try await bench.store.entries(limit: 9).isEmpty)
+    bench.serve("body")
+    _ = try await bench.send()
+    #expect(try await bench.send().source == .cache)
+    await raw.close()
+  }
+
   @Test func `a database of another kind is refused and not changed`() async throws {
     let test = try TestStore()
     try await test.store.write { _ = try $0.save([Artwork(id: 1, title: "a")], into: "artwork") }

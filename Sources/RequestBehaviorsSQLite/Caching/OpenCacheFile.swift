@@ -41,7 +41,7 @@ struct OpenCacheFile: Sendable {
     do {
       return try openExisting(path, bodies: bodies, configuration: configuration)
     } catch let error where isUnusable(error) {
-      guard wasCache(path, bodies) else {
+      guard isNewer(error) || wasCache(path, bodies) else {
         let (code, reason) = (error as? SQLiteError).map { ($0.code, $0.message) } ?? (.corrupt, "\(error)")
         throw SQLiteError(
           code, "the file is not a cache and is left alone; give the cache a file of its own (\(reason))", path: path)
@@ -62,6 +62,10 @@ struct OpenCacheFile: Sendable {
   /// The code of a cache that a newer version of this library made.
   private static let newer = SQLiteError.Code(rawValue: -1)
 
+  /// Whether an error tells of such a cache, which need not have the mark of one in its head yet: that may be in the
+  /// `-wal`, while another process has it open or after one was killed.
+  private static func isNewer(_ error: any Error) -> Bool { (error as? SQLiteError)?.code == newer }
+
   /// Whether an error is a sign of a damaged file.
   ///
   /// A cache never writes a value of a wrong kind, and its writes never break a constraint.
@@ -72,8 +76,7 @@ struct OpenCacheFile: Sendable {
 
   /// Whether an error tells of a file that a cache cannot use; a missing table is an error of SQL.
   private static func isUnusable(_ error: any Error) -> Bool {
-    guard !isOfDamage(error) else { return true }
-    return (error as? SQLiteError).map { [.error, newer].contains($0.code) } ?? false
+    isOfDamage(error) || isNewer(error) || (error as? SQLiteError)?.code == .error
   }
 
   private static func openExisting(
@@ -110,11 +113,12 @@ struct OpenCacheFile: Sendable {
     return try SQLiteStore(path: path, configuration: configuration).readAndWait { db in
       let id = try db.first("PRAGMA application_id", as: Int.self)
       let isEmpty = try db.first("SELECT 1 FROM sqlite_master", as: Int.self) == nil
-      guard id == CacheSchema.applicationID || isEmpty else {
+      let version = try db.first("PRAGMA user_version", as: Int.self) ?? 0
+      guard id == CacheSchema.applicationID || (isEmpty && version <= CacheSchema.migrations.count) else {
         throw SQLiteError(
           .misuse, "the file is a database and no cache; give the cache a file of its own", path: path)
       }
-      return try db.first("PRAGMA user_version", as: Int.self) ?? 0
+      return version
     }
   }
 
