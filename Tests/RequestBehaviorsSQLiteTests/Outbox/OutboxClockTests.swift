@@ -42,6 +42,18 @@ import Testing
 
   // MARK: Forward
 
+  // The last date of a file is about 317,000 years away.
+  @Test(arguments: [300_000.0, 400_000, 1e15])
+  func `an entry that a server puts off after the last date rests`(_ years: Double) async throws {
+    let world = try OutboxWorld { _ in (503, "") }
+    let outbox = try await world.outbox()
+    world.clock.setDate(Date(timeIntervalSince1970: years * Self.year))
+    try await outbox.enqueue(Ping(number: 1))
+    let summary = try await outbox.drain()
+    #expect(summary.waiting == 1)
+    #expect(world.sent.count == 1)
+  }
+
   @Test func `the patience with a server does not end because the clock is set forward`() async throws {
     let world = try OutboxWorld { _ in (503, "") }
     let outbox = try await world.outbox(OutboxConfiguration(patience: .seconds(3_600)))

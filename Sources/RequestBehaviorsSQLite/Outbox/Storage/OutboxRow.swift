@@ -79,7 +79,10 @@ struct OutboxRow: Sendable {
   }
 
   /// Limits a time, because a damaged file may hold any number.
-  static func time(_ stored: Int64) -> Int64 { min(max(stored, -Date.outboxLimit), Date.outboxLimit) }
+  ///
+  /// A wait that begins at the last date ends after it. If it were cut off there, the entry would look due to a drain,
+  /// while the statement that claims entries does not find it.
+  static func time(_ stored: Int64) -> Int64 { min(max(stored, -2 * Date.outboxLimit), 2 * Date.outboxLimit) }
 
   private static func count(_ stored: Int) -> Int { min(max(stored, 0), 1_000_000) }
 
