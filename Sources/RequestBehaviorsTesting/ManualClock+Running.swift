@@ -8,7 +8,7 @@ extension ManualClock {
   @discardableResult
   public func advanceToNextWait() -> Bool {
     guard let next = nextDeadline else { return false }
-    advance(by: max(.zero, next - now))
+    move(by: max(.zero, next - now))
     return true
   }
 
@@ -26,11 +26,12 @@ extension ManualClock {
   ///
   /// - Parameter duration: The time.
   public func run(for duration: Duration) async {
-    let end = now + duration
+    // A longer time than the clock has left would be more than a duration can hold.
+    let end = now + min(duration, .seconds(Int64.max))
     await settle(after: sleeperCount == 0 ? beginCount : 0)
     while !Task.isCancelled, let next = nextDeadline, next <= end {
       let begun = beginCount
-      advance(by: max(.zero, next - now))
+      move(by: max(.zero, next - now))
       await settle(after: begun)
     }
     guard now < end else { return }

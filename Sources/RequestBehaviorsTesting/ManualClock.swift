@@ -50,14 +50,25 @@ public final class ManualClock: Sendable {
   /// The wall-clock date.
   public var date: Date { state.withLock { $0.date } }
 
+  /// The longest time that has components; all waits are over then.
+  private static let end = Duration.seconds(Int64.max)
+
   /// Moves the monotonic time and the date forward and wakes the sleepers that are due, earliest first.
+  ///
+  /// The monotonic time ends after `Int64.max` seconds.
   ///
   /// - Parameter duration: The time; a negative duration does not move the clock.
   public func advance(by duration: Duration) {
     guard duration > .zero else { return }
+    move(by: duration)
+  }
+
+  /// Moves the clock, also by no time: then those wake that began to sleep at its end.
+  func move(by duration: Duration) {
     let due = state.withLock { state in
-      state.now += duration
-      state.date += TimeInterval(duration.components.seconds) + TimeInterval(duration.components.attoseconds) * 1e-18
+      let step = min(duration, ManualClock.end - state.now)
+      state.now += step
+      state.date += step.inSeconds
       // Sleepers that are due at the same time wake in the order in which they began to sleep.
       let due = state.sleepers.filter { $0.value.deadline <= state.now }.sorted {
         ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key)
@@ -106,7 +117,8 @@ public final class ManualClock: Sendable {
   private func begin(_ id: UInt64, for duration: Duration, _ continuation: CheckedContinuation<Void, any Error>) {
     let isCancelled = state.withLock { state in
       if state.cancelled.contains(id) { return true }
-      state.sleepers[id] = Sleeper(deadline: state.now + duration, continuation: continuation)
+      let deadline = state.now + min(duration, ManualClock.end - state.now)
+      state.sleepers[id] = Sleeper(deadline: deadline, continuation: continuation)
       return false
     }
     if isCancelled { return continuation.resume(throwing: CancellationError()) }

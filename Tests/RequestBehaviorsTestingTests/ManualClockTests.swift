@@ -23,6 +23,23 @@ import Testing
     #expect(clock.date == before + 1.5)
   }
 
+  // The longest time with components, and the longest that a duration can hold.
+  @Test(arguments: [Duration.seconds(Int64.max), .seconds(Int64.max) * 2, .seconds(Int64.max) * 18])
+  func `time ends without ending the process`(_ eternity: Duration) async throws {
+    let waiting = Task { [clock] in try await clock.requestClock.sleep(for: eternity) }
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(1))
+    #expect(clock.sleeperCount == 1)
+    clock.advance(by: eternity)
+    try await waiting.value
+    clock.advance(by: eternity)
+    await clock.run(for: eternity)
+    #expect(clock.now == .seconds(Int64.max))
+    // Work that waits at the end of time goes on.
+    try await clock.run { [clock] in try await clock.requestClock.sleep(for: .seconds(1)) }
+    #expect(clock.now == .seconds(Int64.max))
+  }
+
   @Test func `setting the date leaves the monotonic time alone`() {
     clock.setDate(Date(timeIntervalSince1970: 0))
     #expect(clock.now == .zero)
