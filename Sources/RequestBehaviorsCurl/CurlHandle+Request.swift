@@ -141,7 +141,7 @@
     private func setTimes(of request: NetworkRequest) throws {
       // The transport's clock decides about timeouts. This option only makes libcurl try a host's further addresses in
       // time.
-      let (seconds, attoseconds) = (request.options.idleTimeout ?? .seconds(300)).components
+      let (seconds, attoseconds) = (request.options.idleTimeout ?? .seconds(300)).boundedComponents
       let time = max(Int(clamping: min(seconds, 1_000_000)) * 1_000 + Int(attoseconds / 1_000_000_000_000_000), 1)
       if time != settings.connectTime {
         try set(CURLOPT_CONNECTTIMEOUT_MS, time, name: "CONNECTTIMEOUT_MS")

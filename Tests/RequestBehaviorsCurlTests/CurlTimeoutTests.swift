@@ -22,6 +22,14 @@
       return try await failure.value
     }
 
+    @Test func `a timeout that has no components does not end the process`() async throws {
+      let server = try LoopbackServer { _ in .text("hello") }
+      var request = server.request()
+      request.options.idleTimeout = .seconds(Int64.max) * 2
+      request.options.timeout = .seconds(Int64.max) * 2
+      #expect(try await CurlTransport().send(request).text == "hello")
+    }
+
     @Test func `a request whose response does not come may have arrived`() async throws {
       let server = try LoopbackServer { _ in .text("hello").fault(.stall, at: .request) }
       let request = server.request(.post, body: .data(Data("x".utf8)), clock: clock.requestClock)

@@ -6,7 +6,7 @@ extension Duration {
   }
 
   /// The components of the duration, or of the longest duration that has some.
-  private var boundedComponents: (seconds: Int64, attoseconds: Int64) {
+  package var boundedComponents: (seconds: Int64, attoseconds: Int64) {
     min(max(self, .seconds(Int64.min)), .seconds(Int64.max)).components
   }
 

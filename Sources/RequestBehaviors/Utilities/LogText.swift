@@ -4,7 +4,7 @@ import Foundation
 enum LogText {
   /// Returns a duration in milliseconds: with one decimal below a second, without decimals above.
   static func milliseconds(_ duration: Duration) -> String {
-    let (seconds, attoseconds) = duration.components
+    let (seconds, attoseconds) = duration.boundedComponents
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 10_000)
     guard !overflow else { return "\(seconds)000" }
     let tenths = product + attoseconds / 100_000_000_000_000
@@ -22,7 +22,7 @@ enum LogText {
 
   /// Appends a duration in seconds as a decimal number, to the microsecond.
   static func appendSeconds(_ duration: Duration, to text: inout [UInt8]) {
-    let (seconds, attoseconds) = duration.components
+    let (seconds, attoseconds) = duration.boundedComponents
     if seconds < 0 || attoseconds < 0 { text.append(UInt8(ascii: "-")) }
     append(UInt64(seconds.magnitude), digits: 1, to: &text)
     text.append(UInt8(ascii: "."))

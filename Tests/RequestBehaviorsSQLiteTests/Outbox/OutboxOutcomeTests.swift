@@ -220,6 +220,18 @@ import Testing
     #expect(failure?.statusCode == 503)
   }
 
+  @Test func `a patience without an end is one`() async throws {
+    let world = try OutboxWorld { _ in (503, "") }
+    let outbox = try await world.outbox(OutboxConfiguration(patience: .seconds(Int64.max) * 2))
+    try await outbox.enqueue(Ping(number: 1))
+    for _ in 1...7 {
+      try await outbox.drain()
+      world.clock.advance(by: .seconds(601))
+    }
+    #expect(world.sent.count == 7)
+    #expect(try await world.states == [0])
+  }
+
   @Test func `lost responses do not make a dead letter, however many there are`() async throws {
     let world = try OutboxWorld { throw NetworkError(.connectionLost, "a test", request: $0) }
     let outbox = try await world.outbox(OutboxConfiguration(patience: .seconds(1)))

@@ -43,6 +43,13 @@ import Testing
     #expect(histogram.count == 2)
   }
 
+  @Test func `a duration without components counts at the end of the range`() {
+    var histogram = DurationHistogram()
+    histogram.record(.seconds(Int64.max) * 2)
+    #expect(histogram.percentile(50) >= .seconds(1_000_000))
+    #expect(histogram.count == 1)
+  }
+
   @Test(arguments: [Double.nan, -1, 101, .infinity])
   func `a percentage outside the range counts as the nearer end`(percent: Double) {
     var histogram = DurationHistogram()

@@ -336,6 +336,7 @@ import Testing
   @Test(arguments: [
     (Duration.zero, "0.0"), (.microseconds(1_234), "1.2"), (.milliseconds(999), "999.0"), (.seconds(2), "2000"),
     (.microseconds(-1_500), "-1.5"), (.seconds(Int64.max), "9223372036854775807000"),
+    (.seconds(Int64.max) * 2, "9223372036854775807000"),
   ])
   func `a duration is written in milliseconds`(duration: Duration, expected: String) async throws {
     var record = try await record()

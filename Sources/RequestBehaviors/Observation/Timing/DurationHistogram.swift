@@ -106,7 +106,7 @@ public struct DurationHistogram: Sendable, Hashable {
   }
 
   private static func microseconds(_ duration: Duration) -> Int64 {
-    let (seconds, attoseconds) = duration.components
+    let (seconds, attoseconds) = duration.boundedComponents
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
     // A fraction of a microsecond is rounded up, so that no percentile is too low.
     let (sum, exceeds) = product.addingReportingOverflow((attoseconds + 999_999_999_999) / 1_000_000_000_000)

@@ -16,7 +16,7 @@ extension URLRequest {
   public init(_ request: NetworkRequest) throws {
     self.init(url: try request.platformURL)
     if request.method != .get { httpMethod = request.method.rawValue }
-    timeoutInterval = min(request.idleTimeout.map(TimeInterval.init) ?? .infinity, URLRequest.longestTimeout)
+    timeoutInterval = min(request.idleTimeout?.inSeconds ?? .infinity, URLRequest.longestTimeout)
     let headers = request.platformHeaders
     if !headers.isEmpty { allHTTPHeaderFields = headers }
     if let data = request.body?.data { httpBody = data }
@@ -94,12 +94,5 @@ extension HeaderFields {
       }
     }
     return fields
-  }
-}
-
-extension TimeInterval {
-  fileprivate init(_ duration: Duration) {
-    let (seconds, attoseconds) = duration.components
-    self = TimeInterval(seconds) + TimeInterval(attoseconds) * 1e-18
   }
 }

@@ -155,7 +155,7 @@ extension Date {
 extension Duration {
   /// The duration in milliseconds, at most about 30,000 years.
   var outboxTime: Int64 {
-    let (seconds, attoseconds) = components
+    let (seconds, attoseconds) = boundedComponents
     return min(max(seconds, -1_000_000_000_000), 1_000_000_000_000) * 1_000 + attoseconds / 1_000_000_000_000_000
   }
 }
