@@ -10,17 +10,38 @@ extension PlayableRedaction {
     let scheme = parts?.scheme?.lowercased() ?? ""
     let usual = ["http": 80, "https": 443][scheme]
     let port = parts?.port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""
-    let items = (parts?.queryItems ?? []).map {
-      RequestSketch.Pair(name: $0.name, value: $0.value ?? "")
+    let items = (parts?.percentEncodedQueryItems ?? []).map {
+      RequestSketch.Pair(name: Self.decoded($0.name), value: Self.decoded($0.value ?? "", keeping: "+"))
     }
     let text = body.flatMap { self.text(of: $0, contentType) }
     return RequestSketch(
       method: method, origin: "\(scheme)://\(parts?.host?.lowercased() ?? "")\(port)",
-      path: (parts?.path).flatMap { $0.isEmpty ? "/" : $0 } ?? original,
+      path: (parts?.percentEncodedPath).map(Self.decodedPath) ?? original,
       query: compared(items),
       fields: requestFields(fields).map { RequestSketch.Pair(name: $0.name, value: $0.value) },
       body: sketch(body, shown: text, contentType),
       shown: RequestSketch.Shown(url: url(original), body: text.map { Data($0.utf8) }, contentType: contentType))
+  }
+
+  /// Returns a path in one spelling: a slash within a segment is another one than that between two.
+  private static func decodedPath(_ path: String) -> String {
+    path.isEmpty ? "/" : path.components(separatedBy: "/").map { decoded($0, keeping: "/") }.joined(separator: "/")
+  }
+
+  /// Returns a text without its percent-encoding; bytes that are not UTF-8 keep theirs.
+  ///
+  /// - Parameters:
+  ///   - text: The text.
+  ///   - character: A character that means something else where it is not encoded, and so keeps its encoding, as "%"
+  ///     then does; by default all are decoded.
+  /// - Returns: The text.
+  private static func decoded(_ text: String, keeping character: Character? = nil) -> String {
+    guard text.contains("%"), let plain = text.removingPercentEncoding else { return text }
+    guard let character else { return plain }
+    let code = character.asciiValue.map { "%" + String($0, radix: 16, uppercase: true) } ?? ""
+    let kept = text.replacing("%25", with: "%2525").replacing(code, with: "%25" + code.dropFirst())
+      .replacing(code.lowercased(), with: "%25" + code.dropFirst())
+    return kept.removingPercentEncoding ?? text
   }
 
   /// Returns the pairs of a query or form that are compared: those that are the same in each run.

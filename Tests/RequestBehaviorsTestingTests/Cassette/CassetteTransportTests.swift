@@ -42,6 +42,39 @@ import Testing
     #expect(throws: CassetteError.self) { try playing.verify() }
   }
 
+  @Test(arguments: [
+    ("p/a%2Fb", "p/a/b", "path: /p/a/b now, /p/a%2Fb recorded"),
+    ("p/a%252Fb", "p/a%2Fb", "path: /p/a%2Fb now, /p/a%252Fb recorded"),
+    ("p/%E4", "p/%FC", "path: /p/%FC now, /p/%E4 recorded"),
+    ("q?s=C%2B%2b", "q?s=C++", #"query, s: "C++" now, "C%2B%2B" recorded"#),
+    ("q?s=C%252B", "q?s=C%2B", #"query, s: "C%2B" now, "C%252B" recorded"#),
+    ("q?s=%E4", "q?s=%FC", #"query, s: "%FC" now, "%E4" recorded"#),
+  ])
+  func `a character that must be encoded is another one without its encoding`(
+    recorded: String, wrong: String, difference: String
+  ) async throws {
+    let base = "https://api.example.com/"
+    try await bench.record(over: MockTransport { NetworkResponse(request: $0, statusCode: 200) }) { client in
+      try await client.send(.get(url: try #require(URL(string: base + recorded))))
+    }
+    let playing = try bench.cassette(.replay)
+    let error = await #expect(throws: NetworkError.self) {
+      try await bench.client(playing).send(.get(url: try #require(URL(string: base + wrong))))
+    }
+    #expect(error?.message.contains(difference) == true)
+    try await bench.client(playing).send(.get(url: try #require(URL(string: base + recorded))))
+  }
+
+  @Test(arguments: [("p/%c3%A4%3Bx", "p/%C3%A4;x"), ("q?s=a%3Ab%2B", "q?s=a:b%2b"), ("", "?")])
+  func `other spellings of one URL are the same`(recorded: String, other: String) async throws {
+    let base = "https://api.example.com/"
+    try await bench.record(over: MockTransport { NetworkResponse(request: $0, statusCode: 200) }) { client in
+      try await client.send(.get(url: try #require(URL(string: base + recorded))))
+    }
+    let playing = try bench.cassette(.replay)
+    try await bench.client(playing).send(.get(url: try #require(URL(string: base + other))))
+  }
+
   @Test func `replaying does not connect`() async throws {
     let url = try await bench.tape({ _ in .text("x") }).record { try await $0.send(.get("x")) }
     let live = MockTransport { _ in throw NetworkError(.cannotConnect, "connected") }
