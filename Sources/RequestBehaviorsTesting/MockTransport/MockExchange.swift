@@ -11,12 +11,17 @@ struct MockExchange: Sendable {
 
   /// Whether making the response may take time, so that it must be possible to end it from outside.
   var mayWait: Bool {
-    switch answer.kind {
+    // No server responds within no time.
+    if let limit, limit <= .zero { return true }
+    return switch answer.kind {
     case .closure: true
     case .stream: request.options.delivery == .buffered || answer.delay > .zero
     case .response, .failure: answer.delay > .zero
     }
   }
+
+  /// The longest time until the head of the response.
+  private var limit: Duration? { [request.idleTimeout, request.timeout].compactMap(\.self).min() }
 
   /// Returns the response after its delay.
   func response() async throws -> NetworkResponse {
@@ -43,9 +48,9 @@ struct MockExchange: Sendable {
   }
 
   private func delay() async throws {
-    guard answer.delay > .zero else { return }
-    let limit = [request.idleTimeout, request.timeout].compactMap(\.self).min()
-    guard let limit, limit <= answer.delay else { return try await request.call.clock.sleep(for: answer.delay) }
+    guard let limit, limit <= max(.zero, answer.delay) else {
+      return try await request.call.clock.sleep(for: answer.delay)
+    }
     try await request.call.clock.sleep(for: limit)
     throw NetworkError(.timedOut, "no response came within \(limit); the mock's comes after \(answer.delay)")
   }

@@ -75,6 +75,18 @@ import Testing
     try await bench.client(playing).send(.get(url: try #require(URL(string: base + other))))
   }
 
+  @Test(arguments: [\RequestOptions.timeout, \.idleTimeout])
+  func `nothing that is recorded comes within no time`(
+    _ option: WritableKeyPath<RequestOptions, Duration?> & Sendable
+  ) async throws {
+    try await bench.record(over: MockTransport { NetworkResponse(request: $0, statusCode: 200) }) { client in
+      try await client.send(.get("x"))
+    }
+    let client = bench.client(try bench.cassette(.replay), clock: ManualClock().requestClock)
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x").with(option, .zero)) }
+    #expect(error?.code == .timedOut)
+  }
+
   @Test func `replaying does not connect`() async throws {
     let url = try await bench.tape({ _ in .text("x") }).record { try await $0.send(.get("x")) }
     let live = MockTransport { _ in throw NetworkError(.cannotConnect, "connected") }

@@ -46,6 +46,27 @@ import Testing
     #expect(try await inTime.statusCode == 200)
   }
 
+  @Test(arguments: Timeout.allCases, [Duration.zero, .seconds(-1)]) func `no response comes within no time`(
+    _ timeout: Timeout, _ time: Duration
+  ) async throws {
+    mock.on(.get, "").respond()
+    mock.on(.post, "").stream("a")
+    mock.on(.put, "").respond { NetworkResponse(request: $0, statusCode: 200) }
+    for method in [RequestMethod.get, .post, .put] {
+      var request = request {
+        switch timeout {
+        case .idle: $0.idleTimeout = time
+        case .total: $0.timeout = time
+        }
+        $0.delivery = .streamed
+      }
+      request.method = method
+      let error = await #expect(throws: NetworkError.self) { try await mock.send(request) }
+      #expect(error?.code == .timedOut)
+    }
+    try mock.verify()
+  }
+
   @Test func `a cancelled task gets no response, before and during the wait`() async throws {
     mock.on().respond().delayed(by: .seconds(1))
     let request = request()
