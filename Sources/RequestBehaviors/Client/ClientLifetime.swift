@@ -214,10 +214,7 @@ extension ClientLifetime {
       return limit
     }
     guard let limit else { return }
-    let timer = Task {
-      try? await clock.sleep(for: limit)
-      waiter.settle(.success(()))
-    }
+    let timer = clock.schedule(after: limit) { waiter.settle(.success(())) }
     // In a task of its own: a result that is lost because the caller was cancelled is lost for other clients too.
     await Task { try? await waiter.value() }.value
     timer.cancel()

@@ -115,11 +115,8 @@ extension NetworkResponse {
   /// - Throws: The error of the stream; `CancellationError` if the task is cancelled.
   func excerpt(within time: Duration? = nil) async throws -> NetworkResponse {
     guard case .stream(let stream) = body else { return self }
-    let timer = time.map { [clock = request.call.clock, canceller = stream.canceller] time in
-      Task {
-        try await clock.sleep(for: time)
-        canceller.cancel()
-      }
+    let timer = time.map { [canceller = stream.canceller] in
+      request.call.clock.schedule(after: $0) { canceller.cancel() }
     }
     defer { timer?.cancel() }
     let limit = 64 * 1_024

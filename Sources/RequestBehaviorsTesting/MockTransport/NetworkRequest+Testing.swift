@@ -57,9 +57,8 @@ extension NetworkRequest {
   ) async throws -> NetworkRequest {
     // A file is read without a wait, so that its request has been handed over when `send(_:)` first waits.
     if case .file = body?.content { return try await withBodyInMemory() }
-    let timer = timeout.map { timeout in
-      Task { [clock = call.clock] in
-        try await clock.sleep(for: max(.zero, start + timeout - clock.now()))
+    let timer = timeout.map { [clock = call.clock] timeout in
+      clock.schedule(after: start + timeout - clock.now()) {
         // A clock whose waits end at once has not moved.
         guard clock.now() >= start + timeout else { return }
         let message = TransferDeadline.Expiry.total(timeout).message

@@ -110,6 +110,15 @@ import Testing
     #expect(server.cancellations.value == 1)
   }
 
+  @Test func `the wait for an event ends with the events`() async throws {
+    let server = StreamFixture(.init("data: one\n\n", ": still there\n\n"))
+    let events = try await server.client().stream(.get("feed")).events.idleTimeout(.seconds(30))
+    var count = 0
+    for try await _ in events { count += 1 }
+    #expect(count == 1)
+    #expect(server.clock.sleeperCount == 0)
+  }
+
   @Test func `a timeout without an event ends the events, even if comments arrive`() async throws {
     let server = StreamFixture(.init("data: one\n\n", ": still there\n\n", isOpen: true))
     let events = try await server.client().stream(.get("feed")).events.idleTimeout(.seconds(30))

@@ -286,10 +286,7 @@ extension TokenCoordinator {
       try? await self.load()
       waiter.settle(.success(()))
     }
-    let timer = Task {
-      try? await call.clock.sleep(for: limit)
-      waiter.settle(.success(()))
-    }
+    let timer = call.clock.schedule(after: limit) { waiter.settle(.success(())) }
     try? await call.wait { try await waiter.value() }
     loading.cancel()
     timer.cancel()

@@ -13,7 +13,7 @@ final class TokenCoordinator: Sendable {
     /// The task of a refresh.
     var run: Task<Void, Never>?
     /// The timer of the wait for a refresh.
-    var timer: Task<Void, Never>?
+    var timer: RequestClock.Timer?
     /// The task that tries to save again.
     var retry: Task<Void, Never>?
   }
@@ -165,10 +165,9 @@ final class TokenCoordinator: Sendable {
     }
   }
 
-  /// Makes the task that releases the waiters of a refresh that takes too long.
-  private func makeTimer(_ refresh: TokenState.Refresh, clock: RequestClock, limit: Duration) -> Task<Void, Never> {
-    Task {
-      guard (try? await clock.sleep(for: limit)) != nil else { return }
+  /// Makes the timer that releases the waiters of a refresh that takes too long.
+  private func makeTimer(_ refresh: TokenState.Refresh, clock: RequestClock, limit: Duration) -> RequestClock.Timer {
+    clock.schedule(after: limit) {
       self.complete(isCancelling: true) { state, _ in
         state.timeOut(on: refresh)
       } telling: {
@@ -191,7 +190,7 @@ final class TokenCoordinator: Sendable {
   ) {
     var released: [UInt64: (isRefused: Bool, waiter: Waiter<IssuedToken?>)] = [:]
     var endedRun: Task<Void, Never>?
-    var endedTimer: Task<Void, Never>?
+    var endedTimer: RequestClock.Timer?
     var spare: IssuedToken?
     let outcome = state.withLock { state in
       // Under the same lock as the change, so that no call sees the new user before the old owner has ended.

@@ -100,7 +100,7 @@ struct EventReader {
 
   /// Reads until there is an event; `nil` at the end of the body.
   private mutating func nextOfBody() async throws -> ServerSentEvent? {
-    var timer: Task<Void, any Error>?
+    var timer: RequestClock.Timer?
     defer { timer?.cancel() }
     while true {
       if let event = try parser.next() { return event }
@@ -111,17 +111,13 @@ struct EventReader {
   }
 
   /// Starts a timer that ends the body if no event comes in time.
-  private func startTimer() -> Task<Void, any Error>? {
+  private func startTimer() -> RequestClock.Timer? {
     guard let limit = settings.idleTimeout, let response, case .stream(let stream) = response.body else { return nil }
-    let clock = response.request.call.clock
     let error = NetworkError(
       .timedOut, "no server-sent event came for \(limit.inWords), the limit of idleTimeout(_:)",
       response: response.withoutStream)
     let canceller = stream.canceller
-    return Task {
-      try await clock.sleep(for: limit)
-      canceller.cancel(throwing: error)
-    }
+    return response.request.call.clock.schedule(after: limit) { canceller.cancel(throwing: error) }
   }
 
   /// Releases a body that has ended, and waits until another request may be made.

@@ -83,6 +83,9 @@ final class BatchCollector: Sendable {
 
     func keep(timer: Task<Void, any Error>) { state.withLock { $0.timer = timer } }
 
+    /// Ends the timer of a batch that is sent before its window is over.
+    func endTimer() { state.withLock { $0.timer }?.cancel() }
+
     func keep(work: Task<NetworkResponse, any Error>) {
       let isAbandoned = state.withLock { state in
         state.task = work
@@ -131,26 +134,29 @@ final class BatchCollector: Sendable {
       let batch = open[key] ?? Batch(key, makePlace())
       let (number, count) = batch.add(request, waiter)
       open[key] = count < size ? batch : nil
+      // Under the lock, so that the batch has its timer when another request fills it.
+      if count == 1, size > 1 { batch.keep(timer: makeTimer(batch, request.call.clock)) }
       return (batch, number, count)
     }
-    if count == size {
-      if batch.go() { send(batch) }
-    } else if count == 1 {
-      let clock = request.call.clock
-      batch.keep(
-        // Weakly, or a batch that was full would keep its calls and responses until the window has passed.
-        timer: Task { [weak batch] in
-          do {
-            try await clock.sleep(for: self.window)
-          } catch {
-            // Every request of a batch that will not be sent must get the error.
-            if let batch, self.close(batch) { self.end(batch, with: .failure(error)) }
-            throw error
-          }
-          if let batch, self.close(batch) { self.send(batch) }
-        })
+    if count == size, batch.go() {
+      batch.endTimer()
+      send(batch)
     }
     return (batch, number)
+  }
+
+  /// Makes the timer that sends a batch when its window is over.
+  private func makeTimer(_ batch: Batch, _ clock: RequestClock) -> Task<Void, any Error> {
+    Task {
+      do {
+        try await clock.sleep(for: self.window)
+      } catch {
+        // Every request of a batch that will not be sent must get the error.
+        if self.close(batch) { self.end(batch, with: .failure(error)) }
+        throw error
+      }
+      if self.close(batch) { self.send(batch) }
+    }
   }
 
   /// Takes a caller whose task was cancelled out of its batch, which ends with its last one.

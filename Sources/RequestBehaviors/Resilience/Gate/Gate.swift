@@ -121,8 +121,7 @@ public final class Gate: Sendable {
       return true
     }
     let isLate = Locked(false)
-    let timer = Task {
-      try await call.clock.sleep(for: end - call.clock.now())
+    let timer = call.clock.schedule(after: end - call.clock.now()) {
       isLate.withLock { $0 = true }
       waiter.settle(.success(()))
     }

@@ -73,8 +73,9 @@ import Testing
     async let second = client.send(Request<String>.get("users/\(2)"))
     #expect(try await Set([first, second]) == ["1", "2"])
     #expect(server.sent.count == 1)
-    // The window of the full one is not over either.
-    let alone = await users(["7"], client, batches: 2)
+    // Only the window of this one: that of the full one has ended.
+    #expect(clock.sleeperCount == 0)
+    let alone = await users(["7"], client)
     #expect(try alone[0].get().value == "7")
     #expect(server.sent.last?.url.query() == nil)
     try await client.send(.get("other"))
@@ -175,7 +176,7 @@ import Testing
     #expect(server.sent.isEmpty)
   }
 
-  @Test func `a full batch releases its calls before its window ends`() async throws {
+  @Test func `a full batch releases its calls and its timer before its window ends`() async throws {
     let made = Kept()
     let keeping = ClosureBehavior("keeping", order: .observation) { request, next in
       made.keep(request.call)
@@ -190,6 +191,7 @@ import Testing
     // The clock does not move: the windows are not over.
     while made.count > 0 { await Task.yield() }
     #expect(server.sent.count == 20)
+    #expect(clock.sleeperCount == 0)
   }
 
   @Test func `after a reset requests begin a new batch, and the old one is sent too`() async throws {

@@ -46,7 +46,7 @@ import Testing
     let late = await begin(client)
     let other = await begin(client, deadline: deadlineOfTheOther)
     await gate.waitForArrivals(1)
-    await clock.waitForSleepers(4)
+    await clock.waitForSleepers(3)
     clock.advance(by: .seconds(10))
     let error = await #expect(throws: NetworkError.self) { try await late.value }
     #expect(error?.code == .deadlineExceeded)
@@ -67,7 +67,7 @@ import Testing
     for round in 1...2 {
       let calls = [await begin(client), await begin(client)]
       await gate.waitForArrivals(round)
-      await clock.waitForSleepers(4)
+      await clock.waitForSleepers(3)
       clock.advance(by: .seconds(10))
       for call in calls {
         let error = await #expect(throws: NetworkError.self) { try await call.value }
