@@ -15,8 +15,7 @@ extension TokenEndpoint {
   ///   - dpop: The key to which tokens are bound (RFC 9449); by default tokens are bearer tokens.
   ///   - allowsBearer: Whether a bearer token is taken although there is a key; `false` by default.
   public init(
-    _ server: OAuth2Server, clientID: String, authentication: RequestBehaviorsOAuth2.ClientAuthentication = .none,
-    dpop: DPoPKey? = nil,
+    _ server: OAuth2Server, clientID: String, authentication: ClientAuthentication = .none, dpop: DPoPKey? = nil,
     allowsBearer: Bool = false
   ) {
     let server = authentication.usesMutualTLS ? server.forMutualTLS : server

@@ -7,8 +7,8 @@ public import Foundation
 ///   "oauth/token", clientID: "shop-ios", clientSecret: secret)
 /// ```
 public struct TokenEndpoint: Sendable {
-  /// The ways in which the client authenticates (RFC 6749 §2.3).
-  public enum ClientAuthentication: Sendable, Hashable {
+  /// The places of the client's id and secret in a request (RFC 6749 §2.3.1).
+  public enum SecretPlace: Sendable, Hashable {
     /// Id and secret in the `Authorization` field (`client_secret_basic`).
     case basic
     /// Id and secret in the body (`client_secret_post`).
@@ -30,7 +30,7 @@ public struct TokenEndpoint: Sendable {
   private let place: Place
   package let clientID: String
   private let clientSecret: String?
-  private let authentication: ClientAuthentication
+  private let authentication: SecretPlace
   /// The parts that another module adds; `nil` if there are no such parts.
   package let parts: TokenEndpointParts?
 
@@ -45,7 +45,7 @@ public struct TokenEndpoint: Sendable {
   ///   - clientSecret: Its secret; without one, the id is sent in the body.
   ///   - authentication: The place of both; by default the `Authorization` field.
   public init(
-    _ path: RequestPath, clientID: String, clientSecret: String? = nil, authentication: ClientAuthentication = .basic
+    _ path: RequestPath, clientID: String, clientSecret: String? = nil, authentication: SecretPlace = .basic
   ) {
     self.place = .path(path)
     self.clientID = clientID
@@ -62,7 +62,7 @@ public struct TokenEndpoint: Sendable {
   ///   - clientSecret: Its secret; without one, the id is sent in the body.
   ///   - authentication: The place of both; by default the `Authorization` field.
   public init(
-    url: URL, clientID: String, clientSecret: String? = nil, authentication: ClientAuthentication = .basic
+    url: URL, clientID: String, clientSecret: String? = nil, authentication: SecretPlace = .basic
   ) {
     self.place = .url(url)
     self.clientID = clientID
