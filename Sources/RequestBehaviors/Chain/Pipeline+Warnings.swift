@@ -51,8 +51,9 @@ extension Pipeline {
   /// A warning for each group that was put in one place, although its members have several.
   private var movedGroups: [String] {
     let moved = entries.filter(\.isMovedWithGroup)
-    return moved.map { first in
-      let members = moved.filter { ($0.group, $0.order) == (first.group, first.order) }.map(\.name)
+    var groups = Dictionary(grouping: moved) { [$0.group, $0.order] as [AnyHashable] }
+    return moved.compactMap { first in
+      guard let members = groups.removeValue(forKey: [first.group, first.order])?.map(\.name) else { return nil }
       return "ordered(_:) puts all members of \(first.group.isEmpty ? "a group" : first.group) at the place "
         + "\(first.order): \(members.joined(separator: ", ")); list each of them without the group, and use ordered(_:) "
         + "for those that are to be elsewhere"

@@ -22,7 +22,7 @@ public struct Pipeline: Sendable {
     /// The behavior.
     public let behavior: any RequestBehavior
     /// Its place.
-    public let order: BehaviorOrder
+    public fileprivate(set) var order: BehaviorOrder
     /// The list that named it.
     public let source: Source
     /// Whether `intercept` does not run, because the call that needs this prerequisite is within it.
@@ -32,13 +32,13 @@ public struct Pipeline: Sendable {
     /// Whether the behavior proves the credential of another one.
     let isProof: Bool
     /// Whether ``RequestBehavior/ordered(_:)`` put it in one place with members of its group that have other places.
-    let isMovedWithGroup: Bool
+    fileprivate(set) var isMovedWithGroup = false
     /// The name of the group that lists the behavior; empty without a group.
     let group: String
 
     init(
       _ behavior: any RequestBehavior, order: BehaviorOrder, source: Source, runsHooksOnly: Bool = false,
-      isMovedWithGroup: Bool = false, group: String = ""
+      group: String = ""
     ) {
       self.behavior = behavior
       self.order = order
@@ -46,7 +46,6 @@ public struct Pipeline: Sendable {
       self.runsHooksOnly = runsHooksOnly
       self.credential = behavior as? any CredentialBehavior
       self.isProof = behavior is any CredentialProof
-      self.isMovedWithGroup = isMovedWithGroup
       self.group = group
     }
 
@@ -78,7 +77,7 @@ public struct Pipeline: Sendable {
     // A behavior of a request replaces the configuration's, and removed types are left out of all lists.
     var entries: [Entry] = []
     for (source, behaviors) in lists {
-      let added = Pipeline.flatten(behaviors, source: source, order: nil)
+      let added = Pipeline.flatten(behaviors, source: source)
       let identities = try Pipeline.identities(of: added)
       entries.removeAll { entry in Pipeline.identity(of: entry).map(identities.contains) ?? false }
       entries += added
@@ -92,24 +91,24 @@ public struct Pipeline: Sendable {
   }
 
   static func flatten(
-    _ behaviors: [any RequestBehavior], source: Source, order: BehaviorOrder? = nil, hooksOnly: Bool = false,
-    movedWithGroup: Bool = false, in name: String = ""
+    _ behaviors: [any RequestBehavior], source: Source, hooksOnly: Bool = false, in name: String = ""
   ) -> [Entry] {
     behaviors.flatMap { behavior -> [Entry] in
       guard let group = behavior as? BehaviorGroup else {
-        return [
-          Entry(
-            behavior, order: order ?? behavior.order, source: source, runsHooksOnly: hooksOnly,
-            isMovedWithGroup: movedWithGroup, group: name)
-        ]
+        return [Entry(behavior, order: behavior.order, source: source, runsHooksOnly: hooksOnly, group: name)]
       }
-      // A group of one place may be anywhere else as a whole.
-      let isMoved = movedWithGroup || (order != nil && Set(flatten([group], source: source).map(\.order)).count > 1)
       return group.members.flatMap { member in
-        flatten(
-          [member.behavior], source: source, order: order ?? member.order,
-          hooksOnly: hooksOnly || member.runsHooksOnly, movedWithGroup: isMoved,
+        var entries = flatten(
+          [member.behavior], source: source, hooksOnly: hooksOnly || member.runsHooksOnly,
           in: group.name.isEmpty ? name : group.name)
+        guard let order = member.order else { return entries }
+        // A group of one place may be anywhere else as a whole.
+        let isMoved = entries.contains { $0.order != entries[0].order }
+        for index in entries.indices {
+          entries[index].order = order
+          if isMoved { entries[index].isMovedWithGroup = true }
+        }
+        return entries
       }
     }
   }
