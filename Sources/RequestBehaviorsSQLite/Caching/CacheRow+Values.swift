@@ -92,30 +92,10 @@ extension CacheRow {
 
 extension CacheRow {
   /// Returns a line for each owner, with a line break at its end.
-  ///
-  /// Users choose their names: a name with a line break must not be read as two owners.
-  static func text(of scopes: [String]) -> String {
-    scopes.reduce(into: "") { text, scope in
-      text += scope.replacing(scalar: "\\", with: "\\\\").replacing(scalar: "\n", with: "\\n") + "\n"
-    }
-  }
+  static func text(of scopes: [String]) -> String { EscapedLines.cache.join(scopes + [""]) }
 
   /// Reads ``text(of:)-([String])``.
-  static func scopes(_ text: String) -> [String] {
-    text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map { line in
-      var scope = String.UnicodeScalarView()
-      var isEscaped = false
-      for scalar in line {
-        if scalar == "\\", !isEscaped {
-          isEscaped = true
-        } else {
-          scope.append(isEscaped && scalar == "n" ? "\n" : scalar)
-          isEscaped = false
-        }
-      }
-      return String(scope)
-    }
-  }
+  static func scopes(_ text: String) -> [String] { EscapedLines.cache.split(text).dropLast() }
 
   /// Returns a line for each field: the name alone, or with its value.
   static func text(of variant: CacheVariant) -> String {

@@ -15,7 +15,7 @@ struct OutboxOwner: Sendable {
   /// - Returns: The text; `nil` for entries without an owner.
   static func sessions(of scope: String?, _ members: [ClientOwners.Member]) -> String? {
     guard let scope else { return nil }
-    return OutboxLines.join(
+    return EscapedLines.outbox.join(
       OutboxScopes.scopes(of: scope).map { scope in
         members.first { $0.isOfSession && $0.scope == scope }?.credential.map { "=" + $0 } ?? ""
       })
@@ -45,7 +45,7 @@ struct OutboxOwner: Sendable {
   /// Returns the scopes of sessions, each with the session's member of the client, if there is exactly one.
   private func places(_ members: [ClientOwners.Member]) -> [(scope: String, member: ClientOwners.Member?)] {
     guard let sessions else { return [] }
-    return zip(OutboxScopes.scopes(of: scope), OutboxLines.split(sessions)).compactMap { scope, name in
+    return zip(OutboxScopes.scopes(of: scope), EscapedLines.outbox.split(sessions)).compactMap { scope, name in
       guard name.first == "=" else { return nil }
       let found = members.filter { $0.isOfSession && $0.credential == String(name.dropFirst()) }
       return (scope, found.count == 1 ? found[0] : nil)

@@ -4,11 +4,11 @@ import RequestBehaviors
 enum OutboxScopes {
   /// Returns the owner of a call with these scopes; nil if it has none.
   static func key(_ scopes: [String]) -> String? {
-    scopes.isEmpty ? nil : OutboxLines.join(Set(scopes).sorted())
+    scopes.isEmpty ? nil : EscapedLines.outbox.join(Set(scopes).sorted())
   }
 
   /// Returns the scopes of an owner; none for nil.
-  static func scopes(of key: String?) -> [String] { key.map(OutboxLines.split) ?? [] }
+  static func scopes(of key: String?) -> [String] { key.map(EscapedLines.outbox.split) ?? [] }
 
   /// Returns whether the scope is one of those of an owner.
   static func contains(_ scope: String, in key: String?) -> Bool { scopes(of: key).contains(scope) }
