@@ -1,5 +1,4 @@
 #if canImport(ObjectiveC)
-  import Dispatch
   import Foundation
   import Security
 
@@ -22,7 +21,7 @@
     /// The lease under which this store refreshes.
     private let held = Locked<KeychainLease?>(nil)
     // The keychain's functions block, and the threads of Swift concurrency must not.
-    private let queue = DispatchQueue(label: "KeychainTokenStore")
+    private let queue = BlockingQueue(label: "KeychainTokenStore")
 
     /// The item: stores of one item are one store.
     public var location: String? {
