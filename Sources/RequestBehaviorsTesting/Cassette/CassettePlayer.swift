@@ -167,12 +167,6 @@ final class CassetteStream: Sendable {
     var data: Data
   }
 
-  private struct State {
-    var next = 0
-    var pause: PendingResult<Void>?
-    var isCancelled = false
-  }
-
   private let schedule: [Chunk]
   private let failure: NetworkError?
   private let endsAt: Duration
@@ -181,7 +175,8 @@ final class CassetteStream: Sendable {
   private let clock: RequestClock
   private let idleTimeout: Duration?
   private let deadline: Duration?
-  private let state = Locked(State())
+  private let paced: PacedBody
+  private let next = Locked(0)
 
   init(
     schedule: [Chunk], failure: NetworkError?, endsAt: Duration, trailers: HeaderFields?,
@@ -192,27 +187,20 @@ final class CassetteStream: Sendable {
     )
     self.request = request
     clock = request.call.clock
+    paced = PacedBody(clock)
     idleTimeout = request.idleTimeout
     self.deadline = deadline
   }
 
   var byteStream: ByteStream {
-    ByteStream(Chunks(stream: self), onCancel: cancel, trailers: { [trailers] in trailers })
-  }
-
-  private func cancel() {
-    let pause = state.withLock { state in
-      state.isCancelled = true
-      return state.pause
-    }
-    pause?.end(.failure(CancellationError()))
+    paced.stream(trailers: trailers) { try await self.nextChunk() }
   }
 
   private func nextChunk() async throws -> Data? {
     try Task.checkCancellation()
-    let index = state.withLock { state in
-      defer { state.next += 1 }
-      return state.next
+    let index = next.withLock { next in
+      defer { next += 1 }
+      return next
     }
     let last =
       index == 0 || schedule.isEmpty ? clock.now() : schedule[min(index, schedule.count) - 1].at
@@ -231,30 +219,11 @@ final class CassetteStream: Sendable {
     guard due > now else { return }
     let limit = [idleTimeout.map { max(now, last) + $0 }, deadline].compactMap(\.self).min()
     let isLate = limit.map { $0 <= due } ?? false
-    let pause = PendingResult<Void>()
-    let isCancelled = state.withLock { state in
-      state.pause = pause
-      return state.isCancelled
-    }
-    if isCancelled { throw CancellationError() }
     let time = (isLate ? limit ?? due : due) - now
-    try await pause.run { [clock] in try await clock.sleep(for: max(.zero, time)) }
+    try await paced.wait(for: max(.zero, time))
     if isLate {
       throw NetworkError(
         .timedOut, "the recorded stream sends nothing for longer than the request waits", request: request)
     }
-  }
-
-  private struct Chunks: AsyncSequence, Sendable {
-    typealias Element = Data
-    let stream: CassetteStream
-
-    struct Iterator: AsyncIteratorProtocol {
-      let stream: CassetteStream
-
-      func next() async throws -> Data? { try await stream.nextChunk() }
-    }
-
-    func makeAsyncIterator() -> Iterator { Iterator(stream: stream) }
   }
 }

@@ -48,8 +48,6 @@ final class MockStream: Sendable {
     var next = 0
     /// How long the waits since the last chunk were.
     var silence: Duration = .zero
-    var pause: PendingResult<Void>?
-    var isCancelled = false
 
     mutating func takeStep(of steps: [MockStreamStep]) -> MockStreamStep? {
       guard next < steps.count else { return nil }
@@ -64,6 +62,7 @@ final class MockStream: Sendable {
   private let clock: RequestClock
   private let idleTimeout: Duration?
   private let deadline: Duration?
+  private let paced: PacedBody
   private let state = Locked(State())
 
   /// Creates the body of a response to a request.
@@ -74,6 +73,7 @@ final class MockStream: Sendable {
     self.trailers = trailers
     self.request = request
     clock = request.call.clock
+    paced = PacedBody(clock)
     idleTimeout = request.idleTimeout
     deadline = request.bodyDeadline(status: status, sentAt: start)
   }
@@ -87,15 +87,7 @@ final class MockStream: Sendable {
 
   /// The body as a stream.
   var byteStream: ByteStream {
-    ByteStream(Chunks(stream: self), onCancel: cancel, trailers: { [trailers] in trailers })
-  }
-
-  private func cancel() {
-    let pause = state.withLock { state in
-      state.isCancelled = true
-      return state.pause
-    }
-    pause?.end(.failure(CancellationError()))
+    paced.stream(trailers: trailers) { try await self.nextChunk() }
   }
 
   private func nextChunk() async throws -> Data? {
@@ -114,33 +106,17 @@ final class MockStream: Sendable {
 
   /// Waits until the time or one of the request's timeouts is over, or the stream is cancelled.
   private func wait(_ duration: Duration) async throws {
-    let pause = PendingResult<Void>()
-    let (isCancelled, silence) = state.withLock { state in
-      state.pause = pause
+    let silence = state.withLock { state in
       defer { state.silence += duration }
-      return (state.isCancelled, state.silence)
+      return state.silence
     }
     let left = (idle: idleTimeout.map { $0 - silence }, total: deadline.map { max(.zero, $0 - clock.now()) })
     let limit = [left.idle, left.total].compactMap(\.self).min()
     let time = min(duration, limit ?? duration)
-    if isCancelled { throw CancellationError() }
-    try await pause.run { [clock] in try await clock.sleep(for: time) }
+    try await paced.wait(for: time)
     if let limit, limit <= duration {
       throw NetworkError(.timedOut, "the mock's stream waits longer than \(limit)", request: request)
     }
-  }
-
-  private struct Chunks: AsyncSequence, Sendable {
-    typealias Element = Data
-    let stream: MockStream
-
-    struct Iterator: AsyncIteratorProtocol {
-      let stream: MockStream
-
-      func next() async throws -> Data? { try await stream.nextChunk() }
-    }
-
-    func makeAsyncIterator() -> Iterator { Iterator(stream: stream) }
   }
 }
 
