@@ -17,8 +17,8 @@ public import RequestBehaviors
 /// ```
 public final class ManualClock: Sendable {
   private struct Sleeper {
-    var deadline: Duration
-    var continuation: CheckedContinuation<Void, any Error>
+    let deadline: Duration
+    let waiter: Waiter<Void>
   }
 
   private struct State {
@@ -26,7 +26,6 @@ public final class ManualClock: Sendable {
     var date: Date
     var nextID: UInt64 = 0
     var sleepers: [UInt64: Sleeper] = [:]
-    var cancelled: Set<UInt64> = []
   }
 
   private let state: Locked<State>
@@ -76,7 +75,7 @@ public final class ManualClock: Sendable {
       for (id, _) in due { state.sleepers[id] = nil }
       return due
     }
-    for (_, sleeper) in due { sleeper.continuation.resume() }
+    for (_, sleeper) in due { sleeper.waiter.settle(.success(())) }
   }
 
   /// Sets the wall clock without moving the monotonic time, as a user or a time server does.
@@ -106,32 +105,21 @@ public final class ManualClock: Sendable {
       state.nextID += 1
       return state.nextID
     }
-    defer { state.withLock { _ = $0.cancelled.remove(id) } }
+    let waiter = Waiter<Void>()
     try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in begin(id, for: duration, continuation) }
+      state.withLock { state in
+        // A sleeper that was added after its cancellation would stay.
+        guard !Task.isCancelled else { return }
+        let deadline = state.now + min(duration, ManualClock.end - state.now)
+        state.sleepers[id] = Sleeper(deadline: deadline, waiter: waiter)
+      }
+      watchers.notify()
+      try await waiter.settlement()
     } onCancel: {
-      cancel(id)
+      // The sleeper has gone when the cancellation returns.
+      state.withLock { _ = $0.sleepers.removeValue(forKey: id) }
+      waiter.settle(.failure(CancellationError()))
     }
-  }
-
-  private func begin(_ id: UInt64, for duration: Duration, _ continuation: CheckedContinuation<Void, any Error>) {
-    let isCancelled = state.withLock { state in
-      if state.cancelled.contains(id) { return true }
-      let deadline = state.now + min(duration, ManualClock.end - state.now)
-      state.sleepers[id] = Sleeper(deadline: deadline, continuation: continuation)
-      return false
-    }
-    if isCancelled { return continuation.resume(throwing: CancellationError()) }
-    watchers.notify()
-  }
-
-  private func cancel(_ id: UInt64) {
-    let sleeper = state.withLock { state in
-      let sleeper = state.sleepers.removeValue(forKey: id)
-      if sleeper == nil { state.cancelled.insert(id) }
-      return sleeper
-    }
-    sleeper?.continuation.resume(throwing: CancellationError())
   }
 }
 

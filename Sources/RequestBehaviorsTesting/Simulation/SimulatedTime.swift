@@ -7,7 +7,7 @@ import RequestBehaviors
 final class SimulatedTime: Sendable {
   private struct Sleeper {
     let deadline: Duration
-    let continuation: CheckedContinuation<Void, any Error>
+    let waiter: Waiter<Void>
   }
 
   private struct State {
@@ -17,7 +17,6 @@ final class SimulatedTime: Sendable {
     var order = Heap<(deadline: Duration, place: UInt64, id: UInt64)> {
       ($0.deadline, $0.place) < ($1.deadline, $1.place)
     }
-    var cancelled: Set<UInt64> = []
     var random: SimulatedRandom
   }
 
@@ -76,7 +75,7 @@ final class SimulatedTime: Sendable {
       }
       return nil
     }
-    sleeper?.continuation.resume()
+    sleeper?.waiter.settle(.success(()))
     return sleeper != nil
   }
 
@@ -85,31 +84,19 @@ final class SimulatedTime: Sendable {
       state.lastID += 1
       return state.lastID
     }
-    defer { state.withLock { _ = $0.cancelled.remove(id) } }
+    let waiter = Waiter<Void>()
     try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in begin(id, duration, continuation) }
+      state.withLock { state in
+        // A sleeper that was added after its cancellation would stay.
+        if Task.isCancelled { return }
+        let deadline = state.now + duration
+        state.sleepers[id] = Sleeper(deadline: deadline, waiter: waiter)
+        state.order.push((deadline, state.random.next(), id))
+      }
+      try await waiter.settlement()
     } onCancel: {
-      cancel(id)
+      state.withLock { _ = $0.sleepers.removeValue(forKey: id) }
+      waiter.settle(.failure(CancellationError()))
     }
-  }
-
-  private func begin(_ id: UInt64, _ duration: Duration, _ continuation: CheckedContinuation<Void, any Error>) {
-    let isCancelled = state.withLock { state in
-      if state.cancelled.contains(id) { return true }
-      let deadline = state.now + duration
-      state.sleepers[id] = Sleeper(deadline: deadline, continuation: continuation)
-      state.order.push((deadline, state.random.next(), id))
-      return false
-    }
-    if isCancelled { continuation.resume(throwing: CancellationError()) }
-  }
-
-  private func cancel(_ id: UInt64) {
-    let sleeper = state.withLock { state in
-      let sleeper = state.sleepers.removeValue(forKey: id)
-      if sleeper == nil { state.cancelled.insert(id) }
-      return sleeper
-    }
-    sleeper?.continuation.resume(throwing: CancellationError())
   }
 }
