@@ -242,6 +242,37 @@ import Testing
     #expect(fixture.mock.sent.count == 3)
   }
 
+  @Test func `the token endpoint gets the nonce that it asked for although a concurrent response has brought another`()
+    async throws
+  {
+    let session = session
+    try await session.signIn(AccessToken("A", type: "DPoP", lifetime: .zero, refreshToken: "R"))
+    fixture.mock.on(.get, "orders").respond(
+      401, headers: ["WWW-Authenticate": #"DPoP error="invalid_token""#, "DPoP-Nonce": "resource"]
+    ).times(1)
+    fixture.mock.on(.post, "token").respond { request in
+      let isRight = part(1, of: request.headers["DPoP"])["nonce"] as? String == "n1"
+      return NetworkResponse(
+        request: request, statusCode: isRight ? 200 : 400,
+        headers: ["DPoP-Nonce": "n1", "Content-Type": "application/json"],
+        body: .data(Data((isRight ? Self.token : #"{"error":"use_dpop_nonce"}"#).utf8)))
+    }
+    fixture.mock.on(.get, "news").respond(200, headers: ["DPoP-Nonce": "resource"])
+    fixture.mock.on(.get, "orders").respond(200)
+    let other = fixture.client.with { $0.behaviors += [.dpop(key)] }
+    // The resources of the same origin have nonces of their own, and one comes between the two token requests.
+    let concurrent = ClosureBehavior(
+      order: .observation,
+      afterFailure: { _, request in
+        guard request.url.lastPathComponent == "token" else { return }
+        try? await other.send(.get("news", headers: ["Authorization": "DPoP A"]))
+      })
+    try await client(session, concurrent).send(.get("orders"))
+    let proofs = fixture.mock.sent.map { part(1, of: $0.headers["DPoP"])["nonce"] as? String }
+    #expect(fixture.mock.sent.map { $0.url.lastPathComponent } == ["orders", "token", "news", "token", "orders"])
+    #expect(proofs[3] == "n1")
+  }
+
   @Test func `nonces are kept for each origin`() async throws {
     let session = try await signedIn()
     fixture.mock.on(.get, "orders").respond(200, headers: ["DPoP-Nonce": "resource"])

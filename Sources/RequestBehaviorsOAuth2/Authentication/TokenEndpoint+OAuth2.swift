@@ -25,7 +25,10 @@ extension TokenEndpoint {
       parts: TokenEndpointParts(
         behaviors: dpop.map { [DPoPEndpointBehavior(key: $0)] } ?? [], tokenTypes: types,
         keyThumbprint: dpop?.thumbprint, server: server,
-        asksAgain: { dpop != nil && DPoPKey.isNonceAskedFor(by: $0) }
+        behaviorsToRepeat: { response in
+          guard let dpop, let nonce = DPoPKey.nonce(askedForBy: response) else { return nil }
+          return [DPoPEndpointBehavior(key: dpop, nonce: nonce)]
+        }
       ) { fields, headers, origins, date in
         try EndpointRules.check(server.token, as: "the token endpoint")
         try await authentication.add(for: clientID, of: server, to: &fields, &headers, origins, at: date)

@@ -61,12 +61,12 @@ public final class DPoPKey: Sendable {
     return nonce
   }
 
-  /// Whether an authorization server refuses a request for its nonce, and names another one than the request had (§8).
-  static func isNonceAskedFor(by response: NetworkResponse) -> Bool {
+  /// The nonce that an authorization server asks for (§8); `nil` if it asks for none, or for the one it was sent.
+  static func nonce(askedForBy response: NetworkResponse) -> String? {
     guard [400, 401].contains(response.statusCode),
       JSONObject(response)?.text("error") == OAuth2Problem.Code.useDPoPNonce.rawValue, let asked = nonce(in: response)
-    else { return false }
-    return asked != DPoPProof.nonce(of: response.request.headers["DPoP"] ?? "")
+    else { return nil }
+    return asked != DPoPProof.nonce(of: response.request.headers["DPoP"] ?? "") ? asked : nil
   }
 
   /// Returns a proof for a request.

@@ -141,15 +141,18 @@ public struct TokenEndpoint: Sendable {
     at url: URL? = nil, using client: NetworkClient, _ makeFields: () async throws -> Query
   ) async throws -> NetworkResponse {
     do {
-      return try await sendOnce(makeFields(), url, client)
+      return try await sendOnce(makeFields(), url, client, parts?.behaviors ?? [])
     } catch let error as NetworkError {
-      guard let response = error.response, parts?.asksAgain(response) == true else { throw error }
-      return try await sendOnce(makeFields(), url, client)
+      guard let response = error.response, let behaviors = parts?.behaviorsToRepeat(response) else { throw error }
+      return try await sendOnce(makeFields(), url, client, behaviors)
     }
   }
 
-  private func sendOnce(_ fields: Query, _ url: URL?, _ client: NetworkClient) async throws -> NetworkResponse {
-    let request = try await request(fields, at: url, on: client.configuration.clock)
+  private func sendOnce(
+    _ fields: Query, _ url: URL?, _ client: NetworkClient, _ behaviors: [any RequestBehavior]
+  ) async throws -> NetworkResponse {
+    var request = try await request(fields, at: url, on: client.configuration.clock)
+    for behavior in behaviors { request = request.with(behavior) }
     return try await client.send(request.with(\.acceptableStatuses, .success)).buffered()
   }
 
@@ -185,7 +188,6 @@ public struct TokenEndpoint: Sendable {
     request.options.idempotencyKey = nil
     request.options.hedging = nil
     request.options.isSentOnce = fields.items.contains { TokenEndpoint.fieldsForOneUse.contains($0.name) }
-    for behavior in parts?.behaviors ?? [] { request = request.with(behavior) }
     return request
   }
 

@@ -9,8 +9,8 @@ package struct TokenEndpointParts: Sendable {
 
   /// Adds the client's authentication to a request.
   package let authenticate: Authenticate
-  /// Whether a refusal asks for the same once more, such as with a nonce that came with it.
-  package let asksAgain: @Sendable (_ response: NetworkResponse) -> Bool
+  /// Returns the behaviors of a second request, if a refusal asks for one, such as with a nonce that came with it.
+  package let behaviorsToRepeat: @Sendable (_ response: NetworkResponse) -> [any RequestBehavior]?
   /// The behaviors of each request.
   package let behaviors: [any RequestBehavior]
   /// The types of token that may come, in lower case.
@@ -23,10 +23,11 @@ package struct TokenEndpointParts: Sendable {
   /// Creates the parts.
   package init(
     behaviors: [any RequestBehavior], tokenTypes: Set<String>, keyThumbprint: String?, server: any Sendable,
-    asksAgain: @escaping @Sendable (_ response: NetworkResponse) -> Bool, authenticate: @escaping Authenticate
+    behaviorsToRepeat: @escaping @Sendable (_ response: NetworkResponse) -> [any RequestBehavior]?,
+    authenticate: @escaping Authenticate
   ) {
     self.authenticate = authenticate
-    self.asksAgain = asksAgain
+    self.behaviorsToRepeat = behaviorsToRepeat
     self.behaviors = behaviors
     self.tokenTypes = tokenTypes
     self.keyThumbprint = keyThumbprint
