@@ -21,6 +21,11 @@ extension ShopSignature: CredentialBehavior {
   }
 }
 
+func isGenuine(_ body: Data, signature: String, secret: Data) -> Bool {
+  Digest(hexadecimal: signature)
+    == Digest.hmacSHA256(of: body, key: secret)
+}
+
 struct SigV4 {
   let accessKey: String
   let secretKey: String
@@ -237,6 +242,14 @@ extension SigV4 {
     request.headers.set("X-Signature", code.base64, sensitive: .baseURL)
     #expect(hash == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     #expect(request.headers.contains("X-Signature"))
+  }
+
+  @Test func `a received signature is checked`() {
+    let (body, secret) = (Data("{}".utf8), Data("key".utf8))
+    let code = Digest.hmacSHA256(of: body, key: secret).hexadecimal
+    #expect(isGenuine(body, signature: code, secret: secret))
+    #expect(!isGenuine(Data("[]".utf8), signature: code, secret: secret))
+    #expect(!isGenuine(body, signature: "no code", secret: secret))
   }
 
   @Test func `components are named`() {

@@ -15,6 +15,21 @@ public struct Digest: Sendable, Hashable {
 
   init(_ octets: [UInt8]) { bytes = Data(octets) }
 
+  /// Creates a digest of hexadecimal digits, such as the code in a field that a server sent.
+  ///
+  /// - Parameter text: An even number of digits, in either case; any other text makes `nil`.
+  public init?(hexadecimal text: String) {
+    let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+    guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
+    self.init(stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+  }
+
+  /// Creates a digest of Base64 (RFC 4648 §4); `nil` for any other text.
+  public init?(base64 text: String) {
+    guard let data = Data(base64Encoded: text) else { return nil }
+    bytes = data
+  }
+
   /// Returns the SHA-256 hash of bytes (FIPS 180-4).
   public static func sha256(of data: Data) -> Digest { hash(data, by: .sha256) }
 

@@ -40,6 +40,16 @@ import Testing
     #expect(zip(digests, digests).allSatisfy { $0 == $1 })
   }
 
+  @Test func `a digest is made of the text that a server sent`() {
+    let code = Digest.hmacSHA256(of: "a", key: Data("k".utf8))
+    #expect(Digest(hexadecimal: code.hexadecimal) == code)
+    #expect(Digest(hexadecimal: code.hexadecimal.uppercased()) == code)
+    #expect(Digest(base64: code.base64) == code)
+    #expect(Digest(hexadecimal: String(code.hexadecimal.dropLast(2))) != code)
+    for text in ["0", "0g", "+1", " 01", "0x01", "é1"] { #expect(Digest(hexadecimal: text) == nil) }
+    for text in ["a", "a b=", "=", "-_--"] { #expect(Digest(base64: text) == nil) }
+  }
+
   @Test func `a slice of data is hashed by its own bytes`() {
     let data = Data("xxabc".utf8)
     #expect(Digest.sha256(of: data.dropFirst(2)) == .sha256(of: "abc"))
