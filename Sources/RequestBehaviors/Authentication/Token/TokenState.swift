@@ -149,6 +149,8 @@ struct TokenState: Sendable {
     userChanges += 1
     isUserUnsaved = true
     signOut()
+    // The source must be reached to say that no user is signed in.
+    refreshTimes = []
   }
 
   /// Forgets the token.

@@ -36,6 +36,18 @@ import Testing
     #expect(server.tokenRequests.count == 6)
   }
 
+  @Test func `after a sign-out no user is signed in, however many tokens were asked for before`() async throws {
+    let session = try await fixture.alice()
+    let client = fixture.client(session)
+    for _ in 0..<5 {
+      server.refuseToken(500)
+      _ = try await error(client)
+    }
+    try await session.signOut()
+    #expect(try await error(client).code == .notSignedIn)
+    #expect(server.tokenRequests.count == 5)
+  }
+
   @Test(arguments: [BehaviorOrder.rateLimit, .circuitBreaker])
   func `a token request that a custom behavior refuses before the send does not count as a refresh`(
     order: BehaviorOrder
