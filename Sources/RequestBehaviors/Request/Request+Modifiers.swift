@@ -46,7 +46,8 @@ extension Request {
   ///   .get("search").decoding(at: "data.items"))
   /// ```
   ///
-  /// A `String` or `Data` is then decoded like other values: with a `JSONDecoder`, data is base64 by default.
+  /// A `String` or `Data` is then decoded like other values: with a `JSONDecoder`, data is base64 by default. The body
+  /// of a status that the request does not accept is decoded as a whole, as by ``NetworkError/decode(_:)``.
   ///
   /// - Parameter path: Keys separated by `.`, as the decoder's key strategy makes them (`firstName` if it converts from
   ///   snake case); a number is an index into an array.

@@ -176,6 +176,9 @@ extension NetworkResponse {
 
   /// Returns the body decoded by the configuration's decoder.
   ///
+  /// If the request accepts the status, and names a place in the body by ``Request/decoding(at:)``, it is the value at
+  /// that place. `decode(type, at: "")` decodes the whole body in any case.
+  ///
   /// - Parameter type: The type to decode.
   /// - Returns: The decoded value.
   /// - Throws: ``NetworkError`` that says where the body does not fit, with a redacted excerpt.

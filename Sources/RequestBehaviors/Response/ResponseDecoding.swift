@@ -12,7 +12,8 @@ struct ResponseDecoding {
     self.response = response
     self.decoder = response.request.call.decoder
     self.options = response.request.call.options
-    self.path = PathKey.keys(of: path ?? options.decodingPath)
+    // The path leads to the value that the request asks for. The server's account of a failure is elsewhere.
+    self.path = PathKey.keys(of: path ?? (response.hasAcceptedStatus ? options.decodingPath : nil))
   }
 
   /// Returns the value of the body.
@@ -84,7 +85,7 @@ extension NetworkResponse {
   ///
   /// - Parameters:
   ///   - type: The type to decode.
-  ///   - path: Keys separated by `.`; the request's own path if it is `nil`.
+  ///   - path: Keys separated by `.`, empty for the whole body; the request's own path if it is `nil`.
   /// - Returns: The decoded value.
   /// - Throws: ``NetworkError`` that says where the body does not fit.
   public func decode<Value: Decodable>(_ type: Value.Type, at path: String?) throws -> Value {

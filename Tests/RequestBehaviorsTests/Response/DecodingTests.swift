@@ -191,6 +191,21 @@ import Testing
     #expect(error?.message.contains("data.nothing: the key is missing") == true)
   }
 
+  @Test func `the body of a failure is decoded as a whole, whatever the place of the value`() async throws {
+    struct Problem: Decodable { let title: String }
+    let body = #"{"title":"no","data":{"title":"yes"}}"#
+    let request = Request<Problem>.get("x").decoding(at: "data")
+    let error = try await #require(throws: NetworkError.self) { _ = try await client(422, body).response(for: request) }
+    #expect(try error.decode(Problem.self).title == "no")
+    #expect(try error.response?.decode(Problem.self).title == "no")
+    #expect(try error.response?.decode(Problem.self, at: "data").title == "yes")
+    let accepting = request.with(\.acceptableStatuses, [422])
+    let accepted = try await client(422, body).response(for: accepting)
+    #expect(accepted.value.title == "yes")
+    #expect(try accepted.http.decode(Problem.self).title == "yes")
+    #expect(try accepted.http.decode(Problem.self, at: "").title == "no")
+  }
+
   @Test func `text and data can be decoded from a place inside the body`() async throws {
     let body = #"{"data":{"name":"a","names":["b",null],"photo":"aGk=","photos":["aGk="],"total":2}}"#
     let name: String = try await client(200, body).send(.get("x").decoding(at: "data.name"))
