@@ -101,10 +101,10 @@ extension NetworkClient {
       let url = try URLResolution.resolve(path, query: request.query, in: environment)
       let origin = path.isAbsolute ? Origin(url) : environment?.origin
       return NetworkRequest(request.method, url: url, origin: origin, endpoint: path.template, call: call)
-    case .url(let url):
+    case .url(let url, let template):
       let checked = try URLResolution.check(url, adding: request.query)
-      let path = checked.path(percentEncoded: true)
-      return NetworkRequest(request.method, url: checked, origin: Origin(checked), endpoint: path, call: call)
+      let endpoint = template ?? checked.path(percentEncoded: true)
+      return NetworkRequest(request.method, url: checked, origin: Origin(checked), endpoint: endpoint, call: call)
     }
   }
 }

@@ -78,7 +78,7 @@ extension Request: CustomStringConvertible, CustomReflectable {
   public var description: String {
     switch target {
     case .path(let path): "\(method) \(Redactor.standard.redact(urlReference: path.encoded))"
-    case .url(let url): "\(method) \(Redactor.standard.redact(url))"
+    case .url(let url, _): "\(method) \(Redactor.standard.redact(url))"
     }
   }
 

@@ -14,17 +14,18 @@ public import Foundation
 public struct Request<Value>: Sendable {
   enum Target: Sendable {
     case path(RequestPath)
-    case url(URL)
+    /// A full URL; without a template of its own, its path names the endpoint.
+    case url(URL, template: String? = nil)
 
     /// Returns the target without the items of its own query that have a name.
     func removing(queryItem name: String) -> Target {
       switch self {
       case .path(let path): return .path(path.removing(queryItem: name))
-      case .url(let url):
+      case .url(let url, let template):
         guard let query = url.query(percentEncoded: true) else { return self }
         var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
         parts?.percentEncodedQuery = Query.removing(name, from: query)
-        return parts?.url.map { .url($0) } ?? self
+        return parts?.url.map { .url($0, template: template) } ?? self
       }
     }
   }
@@ -94,7 +95,7 @@ extension Request.Target {
   fileprivate func cast<Other>() -> Request<Other>.Target {
     switch self {
     case .path(let path): .path(path)
-    case .url(let url): .url(url)
+    case .url(let url, let template): .url(url, template: template)
     }
   }
 }

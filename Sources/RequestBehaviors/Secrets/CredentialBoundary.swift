@@ -60,12 +60,14 @@ extension NetworkRequest {
 extension Request {
   /// Prepares the request for another origin, to which a link led.
   ///
-  /// It removes the secret fields that are for other origins, and the options that are not portable.
+  /// It removes the secret fields that are for other origins, the options that are not portable, and the name of the
+  /// endpoint.
   mutating func leave(_ origin: Origin?, for other: Origin, base: Origin?) {
     if let origin { headers.markCredentials(as: .only([origin])) }
     headers.leave(origin, for: other, base: base)
     headers.removeIdempotencyKey(in: options.idempotencyKey?.name)
     options = options.portable()
+    if case .url(let url, _) = target { target = .url(url) }
   }
 }
 

@@ -43,6 +43,17 @@ import Testing
     #expect(transport.sent.allSatisfy { $0.headers["X-Own"] == "1" && $0.idleTimeout == .seconds(7) })
   }
 
+  @Test func `every page counts for the endpoint of the first, unless it is on another origin`() async throws {
+    let transport = server([
+      "l/7?page=1": "</v1/l/7?page=2>; rel=next", "l/7?page=2": "</v1/lists/9?page=3>; rel=next",
+      "lists/9?page=3": "<https://other.example/l/7?page=4>; rel=next",
+    ])
+    let origin = try #require(Origin(URL(string: "https://other.example")!))
+    let first = Request<[Int]>.get("l/\(7)", query: ["page": 1])
+    for try await _ in NetworkClient(transport).pages(first, allowing: [origin]) {}
+    #expect(transport.sent.map(\.endpoint) == ["l/{}", "l/{}", "l/{}", "/l/7"])
+  }
+
   @Test func `pages are not requested ahead, and not after the loop is left`() async throws {
     let transport = server(three)
     let pages = NetworkClient(transport).pages(request)

@@ -103,7 +103,13 @@ extension Request {
   /// Returns the request for another URL, with the query of that URL.
   fileprivate func moved(to url: URL) -> Self {
     var copy = self
-    copy.target = .url(url)
+    // A page is of the endpoint of its list, so that metrics do not count each list for itself.
+    let template: String? =
+      switch target {
+      case .path(let path): path.isAbsolute ? nil : path.template
+      case .url(_, let template): template
+      }
+    copy.target = .url(url, template: template)
     copy.query = Query()
     return copy
   }

@@ -117,7 +117,7 @@ extension NetworkClient {
     case .path(let path):
       let options = configuration.options.overridden(by: request.options)
       return try URLResolution.resolve(path, query: request.query, in: options.environment)
-    case .url(let url): return try URLResolution.check(url, adding: request.query)
+    case .url(let url, _): return try URLResolution.check(url, adding: request.query)
     }
   }
 }
