@@ -43,7 +43,7 @@
     /// - Parameter request: The request, with everything in it that goes over the wire.
     /// - Returns: The response, with any status. A compressed body is decoded, but `Content-Encoding` and
     ///   `Content-Length` still describe the compressed body. If the request sets `Accept-Encoding` itself, the body is
-    ///   not decoded.
+    ///   not decoded, unless the value is `identity` and the server compresses all the same.
     /// - Throws: `NetworkError` with a code for the failure and a `progress` for how far the attempt had come, or
     ///   `CancellationError` as soon as the task is cancelled.
     public func send(_ request: NetworkRequest) async throws -> NetworkResponse {
