@@ -77,7 +77,7 @@ import Testing
 
   @Test(arguments: [\RequestOptions.timeout, \.idleTimeout])
   func `nothing that is recorded comes within no time`(
-    _ option: WritableKeyPath<RequestOptions, Duration?> & Sendable
+    _ option: any WritableKeyPath<RequestOptions, Duration?> & Sendable
   ) async throws {
     try await bench.record(over: MockTransport { NetworkResponse(request: $0, statusCode: 200) }) { client in
       try await client.send(.get("x"))
