@@ -42,6 +42,21 @@
       #expect(place.spent == ["r0"])
     }
 
+    #if os(Linux)
+      @Test func `the lease of a killed process is free at once, before its parent has noticed`() async throws {
+        try await session().signIn(TokenPlace.firstToken)
+        let first = try await place.process(stoppedAt: "transport")
+        await first.killWithoutAsking()
+        // On a clock that does not go on, a wait for the lease would have no end.
+        let clock = ManualClock(date: Date())
+        let store = SQLiteTokenStore(try SQLiteStore(path: path), clock: clock.requestClock)
+        let hasRun = Box(false)
+        try await store.withLock { hasRun.value = true }
+        #expect(hasRun.value)
+        withExtendedLifetime(first) {}
+      }
+    #endif
+
     @Test func `of several processes one refreshes, and all are signed in`() async throws {
       try await session().signIn(TokenPlace.firstToken)
       let processes = try (0..<4).map { _ in try place.process("start") }

@@ -160,6 +160,17 @@
       }
     }
 
+    /// Kills the program and returns when it has ended, but does not ask how, as a parent that is busy.
+    ///
+    /// Its identifier remains taken until this object is gone.
+    public func killWithoutAsking() async {
+      await offThePool {
+        self.signal(SIGKILL)
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(self.identifier), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
+      }
+    }
+
     private func read(lines count: Int) -> Data {
       let newline = UInt8(ascii: "\n")
       var written = Data()

@@ -85,7 +85,21 @@ enum LeaseOwner {
   static func isGone(_ owner: String) -> Bool {
     let parts = owner.split(separator: " ")
     guard parts.count == 3, !place.isEmpty, parts[0] == place, let process = Int32(parts[1]) else { return false }
-    return kill(process, 0) != 0 && errno == ESRCH
+    return kill(process, 0) == 0 ? hasEnded(process) : errno == ESRCH
+  }
+
+  /// Whether a process has ended whose id is still taken, because its parent has not asked yet how it ended.
+  private static func hasEnded(_ process: Int32) -> Bool {
+    #if os(Linux)
+      guard let data = FileManager.default.contents(atPath: "/proc/\(process)/stat") else { return false }
+      // The name of the program comes before these, in parentheses, and may hold any byte (proc(5)).
+      let fields = data.suffix(from: data.lastIndex(of: UInt8(ascii: ")")) ?? data.endIndex).split(separator: 32)
+      guard fields.count > 18, let threads = Int(String(decoding: fields[18], as: UTF8.self)) else { return false }
+      // A process whose first thread has ended before the others, as by `pthread_exit`, has the same state.
+      return fields[1].elementsEqual("Z".utf8) && threads <= 1
+    #else
+      return false
+    #endif
   }
 
   /// The space in which a process id is unique; empty where it cannot be determined.

@@ -14,8 +14,8 @@ public import RequestBehaviors
 ///
 /// Several processes may use one file, but only one at a time refreshes the token of a name. The table
 /// `access_token_refresh` names that process for 30 seconds, which it renews. On Linux and macOS the others notice at
-/// once that it has ended. On other platforms, and for a process that is stopped, they wait until the 30 seconds have
-/// passed.
+/// once that it has ended, on macOS only after its parent has noticed. On other platforms, and for a process that is
+/// stopped, they wait until the 30 seconds have passed.
 public final class SQLiteTokenStore: TokenStore, ClosableTokenStore {
   private let store: SQLiteStore
   private let name: String
