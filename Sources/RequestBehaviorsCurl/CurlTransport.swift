@@ -87,7 +87,7 @@
     /// A second call has no effect.
     public func shutdown() async {
       guard let loop else { return }
-      await withUnsafeContinuation { continuation in
+      await withCheckedContinuation { continuation in
         loop.post(.close { continuation.resume() })
       }
     }

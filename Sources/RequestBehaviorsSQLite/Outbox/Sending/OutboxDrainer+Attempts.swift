@@ -105,7 +105,6 @@ extension OutboxDrainer {
   private func isLost(after error: any Error) -> Bool {
     let hasMoved = (error as? SQLiteError)?.extendedCode == SQLiteError.fileHasMoved
     guard core.store.state.isClosed || hasMoved else { return false }
-    endDrains(error, upTo: .max)
     end(with: error)
     return true
   }

@@ -151,12 +151,12 @@ final class OutboxDrainer: Sendable {
 
   @discardableResult
   private func cancel() -> [Task<Void, Never>] {
-    let (workers, drains) = state.withLock { state in
+    let (workers, drains, error) = state.withLock { state in
       defer { state.drains = [:] }
-      return (Array(state.workers.values), Array(state.drains.values))
+      return (Array(state.workers.values), Array(state.drains.values), state.endError)
     }
     for worker in workers { worker.cancel() }
-    for drain in drains { drain.waiter.settle(.success(())) }
+    for drain in drains { drain.waiter.settle(error.map { .failure($0) } ?? .success(())) }
     core.signal.raise()
     return workers
   }
