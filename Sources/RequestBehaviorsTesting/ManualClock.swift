@@ -16,16 +16,11 @@ public import RequestBehaviors
 /// clock.advance(by: .seconds(60))  // its time has come
 /// ```
 public final class ManualClock: Sendable {
-  private struct Sleeper {
-    let deadline: Duration
-    let waiter: Waiter<Void>
-  }
-
   private struct State {
     var now: Duration = .zero
     var date: Date
     var nextID: UInt64 = 0
-    var sleepers: [UInt64: Sleeper] = [:]
+    var sleepers = Sleepers()
   }
 
   private let state: Locked<State>
@@ -68,14 +63,11 @@ public final class ManualClock: Sendable {
       let step = min(duration, ManualClock.end - state.now)
       state.now += step
       state.date += step.inSeconds
-      // Sleepers that are due at the same time wake in the order in which they began to sleep.
-      let due = state.sleepers.filter { $0.value.deadline <= state.now }.sorted {
-        ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key)
-      }
-      for (id, _) in due { state.sleepers[id] = nil }
+      var due: [Sleepers.Sleeper] = []
+      while let sleeper = state.sleepers.removeNext(until: state.now) { due.append(sleeper) }
       return due
     }
-    for (_, sleeper) in due { sleeper.waiter.settle(.success(())) }
+    for sleeper in due { sleeper.waiter.settle(.success(())) }
   }
 
   /// Sets the wall clock without moving the monotonic time, as a user or a time server does.
@@ -85,7 +77,7 @@ public final class ManualClock: Sendable {
   public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
   /// The moment at which the next sleeper is due.
-  var nextDeadline: Duration? { state.withLock { $0.sleepers.values.map(\.deadline).min() } }
+  var nextDeadline: Duration? { state.withLock { $0.sleepers.nextDeadline() } }
 
   /// The number of sleeps that have begun.
   var beginCount: UInt64 { state.withLock { $0.nextID } }
@@ -111,13 +103,14 @@ public final class ManualClock: Sendable {
         // A sleeper that was added after its cancellation would stay.
         guard !Task.isCancelled else { return }
         let deadline = state.now + min(duration, ManualClock.end - state.now)
-        state.sleepers[id] = Sleeper(deadline: deadline, waiter: waiter)
+        // Sleepers of one time wake in the order in which they began to sleep.
+        state.sleepers.add(Sleepers.Sleeper(deadline: deadline, waiter: waiter), id: id, place: id)
       }
       watchers.notify()
       try await waiter.settlement()
     } onCancel: {
       // The sleeper has gone when the cancellation returns.
-      state.withLock { _ = $0.sleepers.removeValue(forKey: id) }
+      state.withLock { $0.sleepers.remove(id) }
       waiter.settle(.failure(CancellationError()))
     }
   }

@@ -52,6 +52,25 @@ import Testing
     #expect(clock.now == .seconds(1))
   }
 
+  @Test func `each of ten thousand sleepers wakes at its own time`() async throws {
+    let clock = ManualClock()
+    let requestClock = clock.requestClock
+    let late = try await clock.run {
+      try await withThrowingTaskGroup(of: Bool.self) { group in
+        for number in 1...10_000 {
+          group.addTask {
+            let time = Duration.milliseconds(number * 7_919 % 10_007)
+            try await requestClock.sleep(for: time)
+            return requestClock.now() != time
+          }
+        }
+        return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+      }
+    }
+    #expect(late == 0)
+    #expect(clock.sleeperCount == 0)
+  }
+
   @TaskLocal private static var word = ""
 
   @Test func `the work has the caller's task-local values`() async throws {

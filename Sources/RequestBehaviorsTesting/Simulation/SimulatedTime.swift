@@ -5,18 +5,10 @@ import RequestBehaviors
 ///
 /// Any thread may use it, so that a task that has left the simulation's thread does no harm before it is reported.
 final class SimulatedTime: Sendable {
-  private struct Sleeper {
-    let deadline: Duration
-    let waiter: Waiter<Void>
-  }
-
   private struct State {
     var now: Duration = .zero
     var lastID: UInt64 = 0
-    var sleepers: [UInt64: Sleeper] = [:]
-    var order = Heap<(deadline: Duration, place: UInt64, id: UInt64)> {
-      ($0.deadline, $0.place) < ($1.deadline, $1.place)
-    }
+    var sleepers = Sleepers()
     var random: SimulatedRandom
   }
 
@@ -46,7 +38,7 @@ final class SimulatedTime: Sendable {
   }
 
   /// The times at which sleepers wake up, earliest first.
-  var wakeUps: [Duration] { state.withLock { $0.sleepers.values.map(\.deadline).sorted() } }
+  var wakeUps: [Duration] { state.withLock { $0.sleepers.deadlines } }
 
   /// Lets time pass until the next sleeper wakes up.
   ///
@@ -61,19 +53,10 @@ final class SimulatedTime: Sendable {
   /// - Returns: Whether a sleeper woke up.
   @discardableResult
   func pass(atMost limit: Duration?) -> Bool {
-    let sleeper = state.withLock { state -> Sleeper? in
-      while let next = state.order.first {
-        guard let sleeper = state.sleepers[next.id] else {
-          _ = state.order.pop()
-          continue
-        }
-        if let limit, sleeper.deadline - state.now > limit { return nil }
-        _ = state.order.pop()
-        state.sleepers[next.id] = nil
-        state.now = max(state.now, sleeper.deadline)
-        return sleeper
-      }
-      return nil
+    let sleeper = state.withLock { state -> Sleepers.Sleeper? in
+      let sleeper = state.sleepers.removeNext(until: limit.map { state.now + $0 })
+      if let sleeper { state.now = max(state.now, sleeper.deadline) }
+      return sleeper
     }
     sleeper?.waiter.settle(.success(()))
     return sleeper != nil
@@ -89,13 +72,12 @@ final class SimulatedTime: Sendable {
       state.withLock { state in
         // A sleeper that was added after its cancellation would stay.
         if Task.isCancelled { return }
-        let deadline = state.now + duration
-        state.sleepers[id] = Sleeper(deadline: deadline, waiter: waiter)
-        state.order.push((deadline, state.random.next(), id))
+        let sleeper = Sleepers.Sleeper(deadline: state.now + duration, waiter: waiter)
+        state.sleepers.add(sleeper, id: id, place: state.random.next())
       }
       try await waiter.settlement()
     } onCancel: {
-      state.withLock { _ = $0.sleepers.removeValue(forKey: id) }
+      state.withLock { $0.sleepers.remove(id) }
       waiter.settle(.failure(CancellationError()))
     }
   }

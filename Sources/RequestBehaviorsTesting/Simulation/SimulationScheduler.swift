@@ -19,7 +19,7 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
   }
 
   /// A job that is ready to run.
-  private struct Ready: @unchecked Sendable {
+  private struct Ready: Comparable, @unchecked Sendable {
     // Unchecked for the job, which only this thread runs.
     let job: UnownedJob
     /// The number of the job's task; 0 for the job of an actor.
@@ -28,7 +28,11 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
     var actor: TaskInfo?
     let isForMainActor: Bool
     let key: Int64
+    /// The number of the job, which no other job of the scheduler has.
     let number: Int64
+
+    static func < (first: Ready, second: Ready) -> Bool { (first.key, first.number) < (second.key, second.number) }
+    static func == (first: Ready, second: Ready) -> Bool { first.number == second.number }
   }
 
   /// The jobs that other threads enqueued.
@@ -45,7 +49,7 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
   /// The labels of the tasks that another thread resumed.
   private(set) var strays: [String] = []
 
-  private var ready = Heap<Ready> { ($0.key, $0.number) < ($1.key, $1.number) }
+  private var ready = Heap<Ready>()
   private var tasks: [UInt64: TaskInfo] = [:]
   private var running: Ready?
   /// Whether time has passed while jobs were ready; false again when none is ready.
@@ -143,7 +147,7 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
     key += Int64(place % policy.window)
     if policy.holdBack > 0, place >> 40 % 1_000 < UInt64(policy.holdBack * 1_000) { key += Int64(place % 300) }
     let actor = id == 0 ? info : nil
-    ready.push(Ready(job: job, task: id, actor: actor, isForMainActor: forMainActor, key: key, number: lastNumber))
+    ready.insert(Ready(job: job, task: id, actor: actor, isForMainActor: forMainActor, key: key, number: lastNumber))
   }
 
   /// Adds a job of this simulation that another thread enqueues.
@@ -233,7 +237,7 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
       takeInbox()
       resumePaused()
       if steps >= limit { return .tooManySteps }
-      if let next = ready.pop() {
+      if let next = ready.removeFirst() {
         step(next)
         try afterStep()
         if random.chance(0.002), !wasSlow { wasSlow = time.pass(atMost: .milliseconds(999)) }
@@ -292,7 +296,7 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
     while true {
       takeInbox()
       resumePaused()
-      guard let next = ready.pop() else { return }
+      guard let next = ready.removeFirst() else { return }
       step(next)
     }
   }
