@@ -101,6 +101,8 @@ import Testing
     try await signOut.value
     gate.open()
     for call in calls { _ = await call.result }
+    _ = try await bobs.send(.get("a"))
+    #expect(gate.arrivalCount == 2)
     #expect(await store.entries(limit: 9).count == 1)
     withExtendedLifetime(variants) {}
   }

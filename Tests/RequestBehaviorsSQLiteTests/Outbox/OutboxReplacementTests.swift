@@ -94,7 +94,9 @@ import Testing
     try await outbox.enqueue(Draft(number: 1, key: "one"))
     try await outbox.enqueue(Draft(number: 2))
     try await outbox.drain()
-    #expect(world.mock.sent.map { $0.headers["Idempotency-Key"] } != ["one"])
+    let keys = world.mock.sent.map { $0.headers["Idempotency-Key"] }
+    #expect(keys.count == 1)
+    #expect(!keys.contains("one"))
   }
 
   @Test func `the default key stays the ID of the entry`() async throws {

@@ -35,7 +35,7 @@ import Testing
   @Test(arguments: [
     (CocoaError.Code.fileWriteVolumeReadOnly, true), (.fileWriteOutOfSpace, true), (.fileWriteNoPermission, false),
   ])
-  func `an error of a full or read-only file system counts as no support for locks`(
+  func `an error of a full or read-only file system counts as no support for locks, and one of permissions does not`(
     code: CocoaError.Code, isUnsupported: Bool
   ) {
     let error = NetworkError.tokenStoreFailed("a test", CocoaError(code))
