@@ -4,8 +4,7 @@ extension Call {
 
   /// Every send so far, in order; a call that joined another one has that call's sends.
   public var attempts: [Attempt] {
-    let (own, secrets) = withState { ($0.attempts, $0.secrets) }
-    let attempts = own.isEmpty ? adoptedAttempts : Array(own)
+    let (attempts, secrets) = withState { ($0.servingAttempts, $0.secrets) }
     return attempts.map { attempt in
       var attempt = attempt
       attempt.secrets = secrets
@@ -24,8 +23,7 @@ extension Call {
 
   /// The number of sends that served the call, including those of a call that it joined.
   public var servingAttemptCount: Int {
-    let own = attemptCount
-    return own > 0 ? own : adoptedAttempts.count
+    withState { $0.attempts.isEmpty ? $0.adoptedAttempts.count : $0.attempts.count }
   }
 
   /// Adds a check that every later send of the call must pass, at the last moment before the transport.

@@ -66,6 +66,8 @@ public final class Call: Sendable {
     // Most calls make one send.
     var attempts = ShortList<Attempt>()
     var events: [Event] = []
+    /// The attempts of a call that this one waited for.
+    var adoptedAttempts: [Attempt] = []
     /// The decisions of a call that this one waited for.
     var adoptedEvents: [Event] = []
     /// The observers of events; empty after the end of the `send`, because an observer may refer to the call.
@@ -78,6 +80,9 @@ public final class Call: Sendable {
     var renewals = ShortList<Renewal>()
     /// The sessions that wait at their end for requests that are being handed to the transport.
     var handOvers = ShortList<HandOvers>()
+
+    /// The sends that served the call: its own, or else those of a call that it joined.
+    var servingAttempts: [Attempt] { attempts.isEmpty ? adoptedAttempts : Array(attempts) }
   }
 
   /// A check of the request at the last moment before it is sent.

@@ -56,14 +56,7 @@ extension Next {
   }
 }
 
-private enum AdoptedAttempts: CallKey {
-  static let defaultValue: [Attempt] = []
-}
-
 extension Call {
-  /// The attempts that another call made for this one.
-  var adoptedAttempts: [Attempt] { self[AdoptedAttempts.self] }
-
   /// Takes over what another call did for this one: its attempts and decisions, the credentials that it kept back, why
   /// it was not repeated, and its secrets, which no description may show.
   ///
@@ -74,15 +67,15 @@ extension Call {
   /// - Parameter other: The other call.
   public func adoptHistory(of other: Call) {
     guard other !== self else { return }
-    self[AdoptedAttempts.self] = other.attempts
     // A response or an error that is bound to this call hides this call's secrets, and may hold those of the other.
-    let (secrets, withheld) = other.withState { ($0.secrets, $0.withheld) }
+    let (attempts, secrets, withheld) = other.withState { ($0.servingAttempts, $0.secrets, $0.withheld) }
     var events = other.events
     // A wait that goes on for other callers is over for this one.
     let now = clock.now()
     for index in events.indices where events[index].isUnderWay { events[index].endWait(at: now) }
     withState { [events] state in
       state.secrets.add(secrets)
+      state.adoptedAttempts = attempts
       state.adoptedEvents = events
       state.withheld.formUnion(withheld)
     }
