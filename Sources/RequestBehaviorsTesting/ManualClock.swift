@@ -119,7 +119,8 @@ public final class ManualClock: Sendable {
 extension RequestClock {
   /// A clock on which every wait ends at once, and which otherwise shows the system's time.
   ///
-  /// Use it to test the code after a wait, when the length of the wait does not matter.
-  public static let immediate = RequestClock(
-    now: RequestClock.system.now, date: RequestClock.system.date, sleep: { _ in await Task.yield() })
+  /// Use it to test the code after a wait, such as the pause before a retry, when the length of the wait does not
+  /// matter. Limits, such as timeouts, deadlines and the delay before a hedge, are no waits: they end at the system's
+  /// time. Test them with a ``ManualClock``.
+  public static let immediate = RequestClock.system.sleeping { _ in await Task.yield() }
 }

@@ -59,6 +59,21 @@ import Testing
     #expect(clock.sleeperCount == 0)
   }
 
+  @Test func `the immediate clock does not end a refresh before its time`() async throws {
+    let session = TokenSession(
+      source: .closure { _ in
+        for _ in 0..<1_000 { await Task.yield() }
+        return AccessToken("t")
+      })
+    let mock = MockTransport()
+    mock.on(.get, "a").respond()
+    var configuration = RequestConfiguration(baseURL: URL(string: "https://example.com")!)
+    configuration.clock = .immediate
+    configuration.behaviors = [.tokenAuth(session)]
+    try await NetworkClient(configuration: configuration, transport: mock).send(.get("a"))
+    #expect(mock.sent.map { $0.headers["Authorization"] } == ["Bearer t"])
+  }
+
   @Test func `the immediate clock does not wait`() async throws {
     let clock = RequestClock.immediate
     let start = clock.now()

@@ -54,7 +54,7 @@ public struct RequestClock: Sendable {
   }
 
   /// Returns the clock with another `sleep`; scheduled closures keep the original one.
-  func sleeping(_ sleep: @escaping @Sendable (Duration) async throws -> Void) -> RequestClock {
+  package func sleeping(_ sleep: @escaping @Sendable (Duration) async throws -> Void) -> RequestClock {
     RequestClock(now: source.now, date: source.date, sleep: sleep, actions: source.actions)
   }
 
