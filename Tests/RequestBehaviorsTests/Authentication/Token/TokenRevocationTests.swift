@@ -13,9 +13,11 @@ import Testing
   private func signedIn() async throws -> (TokenSession, NetworkClient) {
     let session = TokenSession(
       source: .refreshToken(TokenEndpoint("token", clientID: "shop")), clock: clock.requestClock)
-    let client = NetworkClient(baseURL: mock.baseURL, behaviors: [.tokenAuth(session)], transport: mock)
+    var configuration = RequestConfiguration(baseURL: mock.baseURL)
+    configuration.clock = clock.requestClock
+    configuration.behaviors = [.tokenAuth(session)]
     try await session.signIn(AccessToken("a0", refreshToken: "r0"))
-    return (session, client)
+    return (session, NetworkClient(configuration: configuration, transport: mock))
   }
 
   private func note(_ token: AccessToken) { revoked.withLock { $0.append(token.refreshToken) } }
@@ -148,18 +150,23 @@ import Testing
   func `the token of a refresh under way is revoked, also by a sign-out that is cancelled`(isCancelled: Bool)
     async throws
   {
-    let (session, out) = try await signingOut(#"{"access_token":"a1","refresh_token":"r1"}"#, after: .seconds(5))
-    if isCancelled { out.cancel() }
-    clock.advance(by: .seconds(5))
-    try await out.value
+    let session = try await clock.run {
+      let (session, out) = try await signingOut(#"{"access_token":"a1","refresh_token":"r1"}"#, after: .seconds(5))
+      if isCancelled { out.cancel() }
+      try await out.value
+      return session
+    }
+    #expect(clock.now == .seconds(5))
     #expect(revoked.withLock { $0 } == ["r1"])
     #expect(try await session.isSignedIn() == false)
   }
 
   @Test func `the wait for a refresh that does not end is limited by the policy`() async throws {
-    let (_, out) = try await signingOut(#"{"access_token":"a1"}"#, after: .seconds(600))
-    clock.advance(by: .seconds(31))
-    try await out.value
+    try await clock.run {
+      let (_, out) = try await signingOut(#"{"access_token":"a1"}"#, after: .seconds(600))
+      try await out.value
+    }
+    #expect(clock.now == .seconds(30))
     #expect(revoked.withLock { $0 } == ["r0"])
   }
 }
