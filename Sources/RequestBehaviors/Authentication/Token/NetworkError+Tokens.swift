@@ -32,7 +32,7 @@ extension NetworkError {
   package static func signedOut() -> NetworkError {
     NetworkError(
       .signedOut,
-      "the session was signed out, or another user signed in, while the request was under way; it was not sent")
+      "the session was signed out, or another user signed in, while the request was under way; it is not sent any more")
   }
 
   package static func signInOvertaken() -> NetworkError {
@@ -63,7 +63,7 @@ extension NetworkError {
     let reason = error.map { redactor.redact(text: $0.message) } ?? "the source threw \(type(of: cause))"
     return NetworkError(
       error?.code == .notSignedIn ? .notSignedIn : .tokenUnavailable,
-      "the request was not sent, as its token could not be got: \(reason)", underlyingError: cause)
+      "the token that the request needs could not be got: \(reason)", underlyingError: cause)
   }
 
   static func tokenTimedOut(after limit: Duration) -> NetworkError {

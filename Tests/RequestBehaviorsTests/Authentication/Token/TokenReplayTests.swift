@@ -59,6 +59,35 @@ import Testing
     #expect(server.tokenRequests.count == 1)
   }
 
+  @Test func `the error of a refresh after a 401 does not say that the request was not sent`() async throws {
+    let session = try await fixture.alice()
+    fixture.answer(401)
+    server.refuseToken(503)
+    let client = fixture.client(session)
+    let task = Task { try await client.send(.put("a")) }
+    let error = try await fixture.error(task)
+    #expect(error.code == .tokenUnavailable)
+    #expect(error.mayHaveArrived)
+    #expect(!"\(error)".contains("not sent"))
+  }
+
+  @Test func `the error of a sign-out after a 401 does not say that the request was not sent`() async throws {
+    let session = try await fixture.alice()
+    let transport = ClosureTransport { [gate] request in
+      if request.url.path().hasSuffix("/token") { await gate.pass() }
+      return NetworkResponse(request: request, statusCode: 401)
+    }
+    let client = NetworkClient(transport, [.tokenAuth(session)])
+    let task = Task { try await client.send(.put("a")) }
+    await gate.waitForArrivals(1)
+    try await session.signOut()
+    gate.open()
+    let error = try await fixture.error(task)
+    #expect(error.code == .signedOut)
+    #expect(error.mayHaveArrived)
+    #expect(!"\(error)".contains("was not sent"))
+  }
+
   @Test func `a call that has been replayed does not refresh again`() async throws {
     let session = try await fixture.alice()
     fixture.answer(401, 503, 401)
