@@ -48,6 +48,32 @@
       #expect(fields(heads[0]).contains("User-Agent: RequestBehaviors"))
     }
 
+    @Test(arguments: [0, 1])
+    func `a refused expectation leaves no body owing on a connection that other requests use`(index: Int) async throws {
+      let transport: any Transport = [URLSessionTransport() as any Transport, CurlTransport()][index]
+      let foreign = Locked(Data())
+      let server = try RawServer { peer in
+        while true {
+          guard try peer.readHead().hasPrefix("PUT") else {
+            try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnext")
+            continue
+          }
+          try peer.write("HTTP/1.1 417 No\r\nContent-Length: 7\r\n\r\nrefused")
+          // The server passes over the body as announced, unless the client ends the connection.
+          let body = try peer.read(200_000)
+          guard body.contains(where: { $0 != 0 }) else { continue }
+          return foreign.withLock { $0 = Data(body.prefix(100)) }
+        }
+      }
+      let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
+      let client = NetworkClient(baseURL: url, transport: transport)
+      let request = Request<Void>.put("x", body: .data(Data(count: 200_000)), headers: ["Expect": "100-continue"])
+      let error = try await #require(throws: NetworkError.self) { try await client.send(request) }
+      #expect(error.statusCode == 417)
+      #expect(try await client.send(.get("y").returning(String.self)) == "next")
+      #expect(String(decoding: foreign.withLock { $0 }, as: UTF8.self) == "")
+    }
+
     @Test func `libcurl alone keeps the order of fields and sends two of one name apart`() async throws {
       var headers: HeaderFields = ["X-B": "1", "X-A": "2"]
       headers.append("X-B", "3")
