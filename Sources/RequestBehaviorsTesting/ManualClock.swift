@@ -20,7 +20,7 @@ public final class ManualClock: Sendable {
     var now: Duration = .zero
     var date: Date
     var nextID: UInt64 = 0
-    var sleepers = Sleepers()
+    var sleepers = DueList<Waiter<Void>>()
   }
 
   private let state: Locked<State>
@@ -63,11 +63,11 @@ public final class ManualClock: Sendable {
       let step = min(duration, ManualClock.end - state.now)
       state.now += step
       state.date += step.inSeconds
-      var due: [Sleepers.Sleeper] = []
-      while let sleeper = state.sleepers.removeNext(until: state.now) { due.append(sleeper) }
+      var due: [Waiter<Void>] = []
+      while let next = state.sleepers.removeNext(until: state.now) { due.append(next.value) }
       return due
     }
-    for sleeper in due { sleeper.waiter.settle(.success(())) }
+    for sleeper in due { sleeper.settle(.success(())) }
   }
 
   /// Sets the wall clock without moving the monotonic time, as a user or a time server does.
@@ -77,7 +77,7 @@ public final class ManualClock: Sendable {
   public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
   /// The moment at which the next sleeper is due.
-  var nextDeadline: Duration? { state.withLock { $0.sleepers.nextDeadline() } }
+  var nextDeadline: Duration? { state.withLock { $0.sleepers.nextTime() } }
 
   /// The number of sleeps that have begun.
   var beginCount: UInt64 { state.withLock { $0.nextID } }
@@ -104,7 +104,7 @@ public final class ManualClock: Sendable {
         guard !Task.isCancelled else { return }
         let deadline = state.now + min(duration, ManualClock.end - state.now)
         // Sleepers of one time wake in the order in which they began to sleep.
-        state.sleepers.add(Sleepers.Sleeper(deadline: deadline, waiter: waiter), id: id, place: id)
+        state.sleepers.add(waiter, at: deadline, id: id)
       }
       watchers.notify()
       try await waiter.settlement()
@@ -120,7 +120,7 @@ extension RequestClock {
   /// A clock on which every wait ends at once, and which otherwise shows the system's time.
   ///
   /// Use it to test the code after a wait, such as the pause before a retry, when the length of the wait does not
-  /// matter. Limits, such as timeouts, deadlines and the delay before a hedge, are no waits: they end at the system's
-  /// time. Test them with a ``ManualClock``.
+  /// matter. Limits, such as timeouts, deadlines and the delay before a hedge, are not waits: they end at the
+  /// system's time. Test them with a ``ManualClock``.
   public static let immediate = RequestClock.system.sleeping { _ in await Task.yield() }
 }

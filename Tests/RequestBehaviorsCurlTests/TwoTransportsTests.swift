@@ -49,7 +49,7 @@
     }
 
     @Test(arguments: [0, 1])
-    func `a refused expectation leaves no body owing on a connection that other requests use`(index: Int) async throws {
+    func `no request ends in the body of one that was refused with 417`(index: Int) async throws {
       let transport: any Transport = [URLSessionTransport() as any Transport, CurlTransport()][index]
       let foreign = Locked(Data())
       let server = try RawServer { peer in

@@ -1,7 +1,7 @@
 /// A list whose least element is found at once; to add an element or to remove the least costs its logarithm.
 package struct Heap<Element: Comparable> {
   /// The elements; each is at most as great as those at twice its place plus one and plus two.
-  private var elements: [Element] = []
+  private(set) var elements: [Element] = []
 
   /// Creates an empty list.
   package init() {}

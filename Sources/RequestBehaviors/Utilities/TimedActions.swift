@@ -3,42 +3,10 @@
 /// The task sleeps until the earliest time. Removing a closure does not change that, so that adding and removing cost
 /// no task. The task then wakes up once without effect.
 package final class TimedActions: Sendable {
-  /// The time of a closure.
-  ///
-  /// Closures with the same time are called in the order in which they were added.
-  private struct Time: Comparable {
-    let time: Duration
-    let id: UInt64
-
-    static func < (first: Time, second: Time) -> Bool { (first.time, first.id) < (second.time, second.id) }
-  }
-
   private struct State {
-    var actions: [UInt64: @Sendable () -> Void] = [:]
-    /// The times of the closures, and of some that were removed.
-    var times = Heap<Time>()
+    var actions = DueList<@Sendable () -> Void>()
     var lastID: UInt64 = 0
     var timer: DeadlineTimer
-
-    mutating func add(at time: Duration, _ action: @escaping @Sendable () -> Void) {
-      lastID += 1
-      actions[lastID] = action
-      times.insert(Time(time: time, id: lastID))
-      // Most closures are removed long before their time, so their times are dropped when they are the most.
-      guard times.count > 2 * actions.count + 64 else { return }
-      let actions = actions
-      times.removeAll { actions[$0.id] == nil }
-    }
-
-    /// Removes the closures that are due, and returns them in their order.
-    mutating func removeDue(at now: Duration) -> [@Sendable () -> Void] {
-      var due: [@Sendable () -> Void] = []
-      while let first = times.first, first.time <= now || actions[first.id] == nil {
-        _ = times.removeFirst()
-        if let action = actions.removeValue(forKey: first.id) { due.append(action) }
-      }
-      return due
-    }
   }
 
   private let clock: RequestClock
@@ -59,14 +27,15 @@ package final class TimedActions: Sendable {
   package func add(after duration: Duration, _ action: @escaping @Sendable () -> Void) -> UInt64 {
     let time = clock.now() + max(duration, .zero)
     return state.withLock { state in
-      state.add(at: time, action)
+      state.lastID += 1
+      state.actions.add(action, at: time, id: state.lastID)
       arm(&state.timer, at: time)
       return state.lastID
     }
   }
 
   /// Removes a closure, unless it has been called.
-  package func remove(_ id: UInt64) { state.withLock { _ = $0.actions.removeValue(forKey: id) } }
+  package func remove(_ id: UInt64) { state.withLock { $0.actions.remove(id) } }
 
   private func arm(_ timer: inout DeadlineTimer, at time: Duration) {
     timer.arm(time, fire: { [weak self] in self?.callDue() })
@@ -74,9 +43,11 @@ package final class TimedActions: Sendable {
 
   private func callDue() {
     let due = state.withLock { state in
-      let due = state.removeDue(at: clock.now())
+      let now = clock.now()
+      var due: [@Sendable () -> Void] = []
+      while let next = state.actions.removeNext(until: now) { due.append(next.value) }
       state.timer.stop()
-      if let next = state.times.first { arm(&state.timer, at: next.time) }
+      if let next = state.actions.nextTime() { arm(&state.timer, at: next) }
       return due
     }
     for action in due { action() }

@@ -8,7 +8,7 @@ final class SimulatedTime: Sendable {
   private struct State {
     var now: Duration = .zero
     var lastID: UInt64 = 0
-    var sleepers = Sleepers()
+    var sleepers = DueList<Waiter<Void>>()
     var random: SimulatedRandom
   }
 
@@ -38,7 +38,7 @@ final class SimulatedTime: Sendable {
   }
 
   /// The times at which sleepers wake up, earliest first.
-  var wakeUps: [Duration] { state.withLock { $0.sleepers.deadlines } }
+  var wakeUps: [Duration] { state.withLock { $0.sleepers.times } }
 
   /// Lets time pass until the next sleeper wakes up.
   ///
@@ -53,12 +53,12 @@ final class SimulatedTime: Sendable {
   /// - Returns: Whether a sleeper woke up.
   @discardableResult
   func pass(atMost limit: Duration?) -> Bool {
-    let sleeper = state.withLock { state -> Sleepers.Sleeper? in
-      let sleeper = state.sleepers.removeNext(until: limit.map { state.now + $0 })
-      if let sleeper { state.now = max(state.now, sleeper.deadline) }
-      return sleeper
+    let sleeper = state.withLock { state -> Waiter<Void>? in
+      guard let next = state.sleepers.removeNext(until: limit.map { state.now + $0 }) else { return nil }
+      state.now = max(state.now, next.time)
+      return next.value
     }
-    sleeper?.waiter.settle(.success(()))
+    sleeper?.settle(.success(()))
     return sleeper != nil
   }
 
@@ -72,8 +72,7 @@ final class SimulatedTime: Sendable {
       state.withLock { state in
         // A sleeper that was added after its cancellation would stay.
         if Task.isCancelled { return }
-        let sleeper = Sleepers.Sleeper(deadline: state.now + duration, waiter: waiter)
-        state.sleepers.add(sleeper, id: id, place: state.random.next())
+        state.sleepers.add(waiter, at: state.now + duration, id: id, place: state.random.next())
       }
       try await waiter.settlement()
     } onCancel: {

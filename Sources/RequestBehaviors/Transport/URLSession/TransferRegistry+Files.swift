@@ -92,15 +92,6 @@ extension TransferRegistry {
 
 #if canImport(FoundationNetworking)
   extension URLRequest {
-    /// Leaves out the field `Expect`, so that the body is sent at once.
-    ///
-    /// After a 417 libcurl keeps the connection although the server may still wait for the announced body, and sends
-    /// the request again over it. The server would take that request, or one of another call, for the body. A field
-    /// whose value is blank is not sent.
-    mutating func leaveOutExpectation() {
-      if value(forHTTPHeaderField: "Expect") != nil { setValue(" ", forHTTPHeaderField: "Expect") }
-    }
-
     /// Announces the length of a body stream, which libcurl would send in chunks, after a wait for `100 Continue`.
     ///
     /// libcurl leaves both to a request that has the fields itself, and sends no field whose value is blank.

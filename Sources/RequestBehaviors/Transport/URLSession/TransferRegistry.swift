@@ -169,9 +169,6 @@ extension TransferRegistry {
   ) {
     let isAlone = isAlone || !connectionReuse.includes(transfer.request.method)
     let session = isAlone ? makeSession() : session
-    #if canImport(FoundationNetworking)
-      transfer.urlRequest.leaveOutExpectation()
-    #endif
     let task = makeTask(session)
     transfer.task = task
     table.withLock { $0.transfers[ObjectIdentifier(task)] = transfer }

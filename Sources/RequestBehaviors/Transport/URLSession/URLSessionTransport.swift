@@ -70,6 +70,10 @@ public final class URLSessionTransport: Transport {
       if !request.headers.contains("User-Agent") {
         urlRequest.setValue("RequestBehaviors", forHTTPHeaderField: "User-Agent")
       }
+      // After a 417 libcurl keeps the connection although the server may still wait for the announced body, and sends
+      // the request again over it. The server would take that request, or one of another call, for the body. A field
+      // whose value is blank is not sent.
+      if request.headers.contains("Expect") { urlRequest.setValue(" ", forHTTPHeaderField: "Expect") }
     #endif
     // The transport enforces the time limits itself, so URLSession's own limit must never expire.
     urlRequest.timeoutInterval = URLRequest.longestTimeout
