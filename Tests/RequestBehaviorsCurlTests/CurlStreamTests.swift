@@ -53,10 +53,15 @@
     @Test func `bytes that arrive one by one before a read are joined`() async throws {
       let end = LoopbackGate()
       let bytes = 100_000
-      server.enqueue(.chunked(Array(repeating: Data([0x61]), count: bytes)).held(by: end, at: .body(after: bytes)))
+      // Each chunk is six bytes on the wire: its size, its byte, and the ends of two lines.
+      let chunks = LoopbackResponse.chunked(Array(repeating: Data([0x61]), count: bytes))
+      server.enqueue(chunks.held(by: end, at: .body(after: 6 * bytes)))
       var iterator = try await transport.stream(server.request()).makeAsyncIterator()
       await end.waitForArrivals(1)
-      for _ in 1...50 { _ = try await transport.send(server.request()) }
+      // The loop serves both responses in each of its turns. So it has read the stream's 600 kB by the end of these
+      // 64 MiB, however slow it is.
+      server.enqueue(Self.large)
+      _ = try await transport.send(server.request())
       end.open()
       var lengths: [Int] = []
       while let chunk = try await iterator.next() { lengths.append(chunk.count) }
