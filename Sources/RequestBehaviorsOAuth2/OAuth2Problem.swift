@@ -46,7 +46,7 @@ public struct OAuth2Problem: Error, Sendable, Hashable {
 
   /// Reads the three values of a refusal; `nil` if the code has characters that RFC 6749 §4.1.2.1 does not allow.
   ///
-  /// The redactor hides the secrets of the details.
+  /// The redactor hides the secrets of the code and the details, in which a server may repeat what it was sent.
   init?(code: String?, details: String?, page: String?, redactor: Redactor = .standard) {
     guard let code, !code.isEmpty, code.utf8.count <= 256,
       code.utf8.allSatisfy({ (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
@@ -56,7 +56,7 @@ public struct OAuth2Problem: Error, Sendable, Hashable {
     }
     let url = page.flatMap { URL(string: $0) }
     self.init(
-      Code(rawValue: code),
+      Code(rawValue: redactor.redact(text: code)),
       details: line.flatMap { $0.isEmpty ? nil : String(redactor.redact(text: $0).prefix(256)) },
       page: ["http", "https"].contains(url?.scheme?.lowercased() ?? "") ? url : nil)
   }

@@ -72,6 +72,7 @@ private struct Sink: LogSink {
   @Test(arguments: [
     (400, #"{"error":"invalid_grant","error_description":"code=CANARY-CODE-4711&state=x is no good"}"#),
     (400, #"{"error":"invalid_request","error_description":"refresh_token=CANARY-REFRESH-2"}"#),
+    (400, #"{"error":"CANARY-CODE-4711"}"#),
     (500, #"{"access_token":"CANARY-ACCESS-1","device_code":"CANARY-DEVICE-3"}"#),
     (200, #"{"access_token":"CANARY-ACCESS-1","token_type":"mac"}"#),
     (200, #"{"access_token":"CANARY-ACCESS-1"#),
@@ -85,6 +86,7 @@ private struct Sink: LogSink {
     var dumped = ""
     dump(shown, to: &dumped)
     check("\(shown) \(shown.localizedDescription) \(dumped)", [signIn.state, signIn.verifier], "an error")
+    check("\(shown.message) \(shown.oauth2?.code.rawValue ?? "")", [signIn.state, signIn.verifier], "a reason")
     check(log.withLock { $0 }.joined(separator: "\n"), [signIn.state, signIn.verifier], "the log")
   }
 

@@ -21,7 +21,8 @@ extension NetworkClient {
   /// latest event as `Last-Event-ID`. Only `GET` requests are repeated: the events of another one end with its stream,
   /// whatever the rule. The events end for good with a 204, another content type, an unacceptable status, or an error
   /// that is not transient. If there is no token for the repeat, the reason for that counts. They belong to one user:
-  /// when a user has signed in or out meanwhile, they end with ``NetworkError/Code-swift.struct/signedOut``.
+  /// when a user has signed in or out meanwhile, the next repeat is not sent and they end with
+  /// ``NetworkError/Code-swift.struct/signedOut``.
   ///
   /// - Parameters:
   ///   - request: The request.
