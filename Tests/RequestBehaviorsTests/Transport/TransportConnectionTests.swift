@@ -222,6 +222,56 @@ import Testing
     #expect(try await cookie(client) == "none")
   }
 
+  @Test(arguments: [true, false])
+  func `a redirect after a sign-out or a reset goes out with no cookies of the next user`(signsOut: Bool) async throws {
+    let gate = TestGate()
+    let answer = { @Sendable (request: LoopbackRequest) in
+      LoopbackResponse.text(request.headers["Cookie"] ?? "none").header("Set-Cookie", "user=\(request.path); Path=/")
+    }
+    let other = try LoopbackServer { answer($0) }
+    let location = other.baseURL.appending(path: "alice").absoluteString
+    let server = try LoopbackServer { request in
+      guard request.path == "/start" else { return answer(request) }
+      await gate.pass()
+      return .redirect(to: location)
+    }
+    let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+    let client = NetworkClient(
+      baseURL: server.baseURL, behaviors: signsOut ? [.tokenAuth(session)] : [],
+      transport: URLSessionTransport(configuration: .init(handlesCookies: true)))
+    try await session.signIn(AccessToken("alice"))
+    let chain = Task { try await client.send(Request<String>.get("start")) }
+    await gate.waitForArrivals(1)
+    if signsOut { try await session.signIn(AccessToken("bob")) } else { await client.reset() }
+    #expect(try await client.send(Request<String>.get("bob")) == "none")
+    gate.open()
+    let error = await #expect(throws: NetworkError.self) { try await chain.value }
+    #expect(error?.code == .signedOut)
+    #expect(other.requestCount == 0)
+    #expect(try await client.send(Request<String>.get("bob")) == "user=/bob")
+  }
+
+  @Test func `a redirect of a user who is still there goes on after another user of the transport has left`()
+    async throws
+  {
+    let gate = TestGate()
+    let server = try LoopbackServer { request in
+      guard request.path == "/start" else { return .text(request.headers["Cookie"] ?? "none") }
+      await gate.pass()
+      return .redirect(to: "/end").header("Set-Cookie", "user=alice; Path=/")
+    }
+    let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+    let client = NetworkClient(
+      baseURL: server.baseURL, behaviors: [.tokenAuth(session)],
+      transport: URLSessionTransport(configuration: .init(handlesCookies: true)))
+    try await session.signIn(AccessToken("alice"))
+    let chain = Task { try await client.send(Request<String>.get("start")) }
+    await gate.waitForArrivals(1)
+    await client.reset()
+    gate.open()
+    #expect(try await chain.value == "none")
+  }
+
   @Test func `a custom cookie storage is emptied`() async throws {
     let server = try LoopbackServer { _ in .status(200).header("Set-Cookie", "a=b; Path=/") }
     let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)

@@ -18,6 +18,7 @@ extension TransferRegistry {
     guard addsCookies else { return }
     queue.async {
       guard let old = self.session else { return }
+      self.jarNumber += 1
       guard self.hasOwnCookies else {
         self.configuration.httpCookieStorage?.removeCookies(since: .distantPast)
         return
@@ -47,4 +48,34 @@ extension TransferRegistry {
     end(transfer)
     return true
   }
+
+  /// Fails a transfer of a call that had an earlier send with cookies that were forgotten meanwhile.
+  ///
+  /// It runs on the queue. A redirect or a retry would go out with the cookies of the next user, and the cookies of its
+  /// response would be added to them. A call whose owners are known and still there goes on, without its old cookies,
+  /// and so does a request for a token, about which its session decides.
+  ///
+  /// - Parameter transfer: The transfer.
+  /// - Returns: Whether it failed.
+  func failIfOfOldJar(_ transfer: Transfer) -> Bool {
+    guard addsCookies else { return false }
+    let call = transfer.request.call
+    let number = jarNumber
+    let first = call.update(FirstJars.self) { jars in
+      jars[ObjectIdentifier(self)] = jars[ObjectIdentifier(self)] ?? number
+      return jars[ObjectIdentifier(self)]
+    }
+    if first == number || call.purpose == .prerequisite { return false }
+    let owner = call.owner
+    if !owner.scopes.isEmpty, owner.isPresent { return false }
+    var error = NetworkError(
+      .signedOut,
+      "the cookies were forgotten, as at a sign-out, while the request was under way; it is not sent any more")
+    error.progress = NetworkError.Progress(.notSent)
+    transfer.fail(error)
+    return true
+  }
 }
+
+/// The number of the jar that a call's first send used, by transport.
+private enum FirstJars: CallKey { static let defaultValue: [ObjectIdentifier: Int] = [:] }

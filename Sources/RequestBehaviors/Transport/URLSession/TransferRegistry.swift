@@ -29,6 +29,8 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
   // Used on `queue` only. Without a session the registry is closed: idle connections live as long as the session.
   let configuration: URLSessionConfiguration
   var session: URLSession?
+  /// The number of times that the cookies were forgotten.
+  var jarNumber = 0
   private var timer: DeadlineTimer
 
   private struct Table {
@@ -134,6 +136,7 @@ extension TransferRegistry {
   private func begin(_ transfer: Transfer) {
     guard let session else { return transfer.failShutDown() }
     guard !transfer.isSettled else { return }
+    if failIfOfOldJar(transfer) { return }
     watch(transfer)
     switch transfer.request.body?.content {
     case nil: send(Data(), of: transfer, in: session)
