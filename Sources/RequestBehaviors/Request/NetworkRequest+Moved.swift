@@ -31,16 +31,17 @@ extension NetworkRequest {
 
   /// Returns the request as a GET, which asks for the outcome of another method (RFC 9110 §15.4).
   ///
-  /// It has neither the body, the fields about the body (`Content-…`, `Transfer-Encoding`) nor the idempotency key.
-  /// A redirect makes it after a 303. A behavior that polls makes it of the request that ``moved(to:relativeTo:)``
-  /// returns.
+  /// It has neither the body, the fields about the body (`Content-…`, `Transfer-Encoding`, `Digest`, `Repr-Digest`,
+  /// `Last-Modified`, `Expect`) nor the idempotency key. A redirect makes it after a 303. A behavior that polls makes it
+  /// of the request that ``moved(to:relativeTo:)`` returns.
   public func convertedToGet() -> NetworkRequest {
     var next = self
     next.method = .get
     next.body = nil
     next.removeIdempotencyKey()
     next.headers.removeAll { field in
-      field.name.lowercased().hasPrefix("content-") || HeaderFields.areEqual(field.name, "Transfer-Encoding")
+      field.name.lowercased().hasPrefix("content-")
+        || HeaderFields.ofBodies.contains { HeaderFields.areEqual(field.name, $0) }
     }
     return next
   }
@@ -69,6 +70,9 @@ extension RequestOptions {
 }
 
 extension HeaderFields {
+  /// The fields about a body whose names do not begin with `Content-` (RFC 9110 §15.4, §10.1.1; RFC 9530 §3).
+  fileprivate static let ofBodies = ["Transfer-Encoding", "Digest", "Repr-Digest", "Last-Modified", "Expect"]
+
   /// The fields that make a request conditional (RFC 9110 §13.1).
   public static let conditions = ["If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range"]
 }

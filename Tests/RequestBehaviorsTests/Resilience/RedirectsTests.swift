@@ -55,6 +55,13 @@ import Testing
     #expect(transport.sent.last?.url.absoluteString == expected)
   }
 
+  @Test(arguments: ["Digest", "Repr-Digest", "Last-Modified", "Content-Language", "Expect"])
+  func `a GET in place of a POST has no field about the body that it lacks`(name: String) async throws {
+    let transport = redirecting(["https://api.example.com/v1/a": (303, "/b")])
+    try await NetworkClient(transport).send(.post("a", body: .text("x"), headers: HeaderFields([.init(name, "x")])))
+    #expect(transport.sent.map { $0.headers.contains(name) } == [true, false])
+  }
+
   @Test func `a fragment is carried over unless the location has its own`() async throws {
     let start = try url("https://h/a#part")
     let transport = redirecting(["https://h/a#part": (302, "/b"), "https://h/b#part": (302, "/c#own")])
