@@ -94,6 +94,21 @@ import Testing
     #expect(world.sent.suffix(5) == (1...5).map { "POST /pings/\($0)" })
   }
 
+  @Test func `a requeued entry is sent before a later one whose process ended while it was sent`() async throws {
+    let (world, isMended) = try unmended()
+    let outbox = try await world.outbox(OutboxConfiguration(lanes: .goesOn))
+    let first = try await outbox.enqueue(Ping(number: 1, lane: "a"))
+    try await outbox.drain()
+    await outbox.stop()
+    try await outbox.enqueue(Ping(number: 2, lane: "a"))
+    // As a process leaves it that is killed before the request goes out.
+    try await world.store.write { try $0.execute("UPDATE outbox_entry SET state = 1, claim = 5 WHERE state = 0") }
+    try await outbox.requeue(first.id)
+    isMended.value = true
+    #expect(try await outbox.drain().isEmpty)
+    #expect(world.sent == ["POST /pings/1", "POST /pings/1", "POST /pings/2"])
+  }
+
   @Test func `a later entry still waits for its own time behind a requeued one`() async throws {
     let (world, isMended) = try unmended()
     let outbox = try await world.outbox(OutboxConfiguration(lanes: .goesOn))

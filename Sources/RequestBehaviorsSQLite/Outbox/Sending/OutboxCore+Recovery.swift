@@ -9,7 +9,7 @@ extension OutboxCore {
   /// Prepares the entries for sending, once the lock of the file is held.
   func recover() async throws {
     let events = try await store.write(durability: .normal) { db in
-      let crashed = try self.table(db).recover()
+      let crashed = try self.table(db).recover(now: self.now)
       let text = "the process ended \(OutboxTable.maximumCrashes) times while it sent the entry"
       let failure = OutboxFailure(.crashed, message: text)
       return try crashed.map { try self.bury($0, failure, db) }
@@ -84,12 +84,17 @@ extension OutboxCore {
 }
 
 extension OutboxTable {
-  /// Makes the entries ready that an ended process was sending; returns those for which that has happened too often.
-  func recover() throws -> [OutboxRow] {
+  /// Gives back the entries that an ended process was sending; returns those for which that has happened too often.
+  func recover(now: Int64) throws -> [OutboxRow] {
     let left = try rows(where: "state = 1")
     guard !left.isEmpty else { return [] }
+    // An earlier entry of a lane may have been put back while this one was sent, and then goes before it.
     try db.execute(
-      "UPDATE outbox_entry SET state = 0, claim = NULL, crashes = crashes + 1 WHERE queue = \(queue) AND state = 1")
+      """
+      UPDATE outbox_entry SET state = CASE WHEN lane IS NULL THEN 0 ELSE 2 END, claim = NULL, crashes = crashes + 1
+      WHERE queue = \(queue) AND state = 1
+      """)
+    for row in left { try promote(row.lane, row.scope, now: now) }
     return left.filter { $0.crashes + 1 >= Self.maximumCrashes }
   }
 }
