@@ -23,10 +23,11 @@ extension NetworkResponse {
   /// The server's reason for refusing the request, for the message of ``NetworkError/unacceptableStatus(_:)``.
   ///
   /// A behavior that can read the reason from the response sets it, without secrets. Otherwise it is the text of a
-  /// 401's challenges (RFC 9110 §11.6.1), and `nil` for other statuses.
+  /// 401's challenges (RFC 9110 §11.6.1), or that of a 206 that was not asked for, and `nil` for other statuses.
   public var refusalReason: String? {
     get {
       if let reason = info[RefusalReason.self] { return reason }
+      if isUnaskedPart { return "it sent a part of the content where all of it was asked for" }
       guard statusCode == 401 else { return nil }
       return AuthenticationScheme.summary(
         of: headers.values(for: "WWW-Authenticate").flatMap(AuthenticationScheme.list),

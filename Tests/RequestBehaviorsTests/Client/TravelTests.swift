@@ -86,6 +86,35 @@ import Testing
     try await client.send(.get("x", headers: ["If-None-Match": "\"1\""]))
   }
 
+  @Test(arguments: [RequestMethod.put, .post, .patch, .delete])
+  func `promise 1: a 304 is acceptable to no request that changes something`(method: RequestMethod) async throws {
+    let client = NetworkClient(ClosureTransport(304))
+    let request = Request<Void>(method, "x", headers: ["If-None-Match": "*"])
+    let error = try await #require(throws: NetworkError.self) { try await client.send(request) }
+    #expect(error.code == .unacceptableStatus)
+    #expect(error.statusCode == 304)
+  }
+
+  @Test(arguments: ["bytes 0-3/9", "bytes 5-8/9", "bytes 0-3/*"])
+  func `promise 1: a part of the content is not acceptable to a request for all of it`(range: String) async throws {
+    let client = NetworkClient(ClosureTransport(206, "part", headers: ["Content-Range": range]))
+    let error = try await #require(throws: NetworkError.self) {
+      try await client.send(.get("x").returning(String.self))
+    }
+    #expect(error.code == .unacceptableStatus)
+    #expect(error.message.contains("206: it sent a part of the content where all of it was asked for"))
+    let request = Request<String>.get("x", headers: ["Range": "bytes=0-3"])
+    #expect(try await client.send(request) == "part")
+  }
+
+  @Test(arguments: [nil, "bytes 0-3/4", "items 0-3/9"])
+  func `promise 1: a 206 without missing bytes is acceptable`(range: String?) async throws {
+    var headers = HeaderFields()
+    headers["Content-Range"] = range
+    let client = NetworkClient(ClosureTransport(206, "list", headers: headers))
+    #expect(try await client.send(.get("x").returning(String.self)) == "list")
+  }
+
   // MARK: The list
 
   @Test func `a behavior's field replaces another behavior's, the request's own wins`() async throws {
