@@ -30,7 +30,20 @@ extension TokenState {
       if account == nil { emptyGeneration = generation }
       return
     }
-    take(found, cameAs: found, now: now, date: date)
+    take(identified(found), cameAs: found, now: now, date: date)
+  }
+
+  /// Returns a token of the store with the id of its owner.
+  ///
+  /// A token without an id was not stored by a session, but put there by another program. Its id is made of the token,
+  /// so that it is the same in each process and at each start, and a refresh in one process is not another user in the
+  /// others.
+  private func identified(_ found: AccessToken) -> AccessToken {
+    guard found.sessionID == nil, account == nil else { return found }
+    var found = found
+    let text = "token \(found.refreshToken ?? found.value)"
+    found.sessionID = Data(HashFunction.sha256.digest(of: Array(text.utf8))).base64EncodedString()
+    return found
   }
 
   /// Takes the token that the store holds now, if another process wrote it.
@@ -65,7 +78,7 @@ extension TokenState {
     let wasEmpty = !hasOwner
     userChanges += 1
     beginGeneration()
-    take(found, cameAs: found, now: now, date: date)
+    take(identified(found), cameAs: found, now: now, date: date)
     return .signedIn(wasEmpty: wasEmpty)
   }
 

@@ -379,6 +379,19 @@ import Testing
     #expect(await events.namesSoFar() == ["refreshed"])
   }
 
+  @Test func `a token that another program stored has one owner in all processes, also after a refresh`() async throws {
+    server.state.update { $0.valid = "t0" }
+    place.value = AccessToken("t0", lifetime: .seconds(3_600), refreshToken: "r0")
+    let (app, widget) = (process(), process())
+    try await app.client.send(.get("a"))
+    try await widget.client.send(.get("a"))
+    server.revoke()
+    let events = widget.session.events
+    try await app.client.send(.get("b"))
+    try await widget.client.send(.get("b"))
+    #expect(await events.namesSoFar() == ["refreshed"])
+  }
+
   @Test func `a response without a token, while the first one is being stored, does not belong to its owner`()
     async throws
   {
