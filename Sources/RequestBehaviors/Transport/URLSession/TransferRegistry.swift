@@ -147,10 +147,24 @@ extension TransferRegistry {
   }
 
   func send(_ data: Data, of transfer: Transfer, in session: URLSession) {
-    launch(of: transfer, in: session, isAlone: data.isEmpty && mayBeRepeated(transfer)) {
-      $0.dataTask(with: transfer.urlRequest)
-    }
+    let isAlone = data.isEmpty ? mayBeRepeated(transfer) : mayDamageOthers(transfer, Int64(data.count))
+    launch(of: transfer, in: session, isAlone: isAlone) { $0.dataTask(with: transfer.urlRequest) }
   }
+
+  /// Returns whether the upload of a body may damage the responses that share its connection.
+  ///
+  /// On Linux, over HTTP/2, an upload that has to wait does so: with libcurl 7.88, downloads beside it missed 8 KiB in
+  /// one place and had them twice in another, without an error. HTTP/2 needs TLS, and a body of one frame rarely waits.
+  func mayDamageOthers(_ transfer: Transfer, _ length: Int64) -> Bool {
+    #if canImport(FoundationNetworking)
+      length > TransferRegistry.frameLength && transfer.urlRequest.url?.scheme?.lowercased() == "https"
+    #else
+      false
+    #endif
+  }
+
+  /// The most bytes of a frame, by default (RFC 9113 §4.2).
+  private static let frameLength: Int64 = 16_384
 
   /// Returns whether URLSession may repeat a request without a body although the repeat might take effect twice.
   ///
