@@ -32,8 +32,8 @@ extension NetworkRequest {
   /// Returns the request as a GET, which asks for the outcome of another method (RFC 9110 §15.4).
   ///
   /// It has neither the body, the fields about the body (`Content-…`, `Transfer-Encoding`, `Digest`, `Repr-Digest`,
-  /// `Last-Modified`, `Expect`) nor the idempotency key. A redirect makes it after a 303. A behavior that polls makes it
-  /// of the request that ``moved(to:relativeTo:)`` returns.
+  /// `Last-Modified`, `Expect`) nor the idempotency key. A redirect makes it after a 303. A behavior that polls makes
+  /// it of the request that ``moved(to:relativeTo:)`` returns.
   public func convertedToGet() -> NetworkRequest {
     var next = self
     next.method = .get

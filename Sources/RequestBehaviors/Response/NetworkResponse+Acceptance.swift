@@ -12,8 +12,8 @@ extension NetworkResponse {
   /// Whether the response is a success: verified, and with a status that the call accepts.
   ///
   /// The call accepts the request's ``RequestOptions/acceptableStatuses``, and 304 if the request was conditional and
-  /// changes nothing. It does not accept a part of a body that was not asked for: a 206 whose `Content-Range` leaves out
-  /// bytes, to a request without `Range`.
+  /// changes nothing. It does not accept a part of a body that was not asked for: a 206 whose `Content-Range` leaves
+  /// out bytes, to a request without `Range`.
   public var isAcceptable: Bool { isVerified && hasAcceptedStatus }
 
   /// Whether the call accepts the status, regardless of ``isVerified``.
