@@ -155,7 +155,8 @@ public final class Outbox: Sendable {
   /// Takes a file over, so that an operation can have it as an ``OutboxAttachment``.
   ///
   /// The file is in the outbox's folder, and survives a power cut, when this returns. It is removed a day later if no
-  /// entry has it by then.
+  /// entry has it by then. That includes a moved file whose process ended before its entry was stored: copy a file
+  /// that is nowhere else.
   ///
   /// - Parameters:
   ///   - file: The URL of the file; a symbolic link is followed.

@@ -25,8 +25,10 @@ extension URLSessionTransport {
     /// Whether cookies that servers set are kept in memory and sent back; false by default.
     ///
     /// If true, they replace a `Cookie` field of a request on Linux. All clients over the transport share them.
-    /// ``NetworkClient/reset()`` and every sign-out of a session that is used with the transport forget them. For a
-    /// cache such a cookie is a credential: see "Caching" of `RequestBehaviorsCaching`.
+    /// ``NetworkClient/reset()`` and every sign-out of a session that is used with the transport forget them. A
+    /// redirect or a retry of a call that was sent before that fails with
+    /// ``NetworkError/Code-swift.struct/signedOut``, unless its owner is known and still there. For a cache such a
+    /// cookie is a credential: see "Caching" of `RequestBehaviorsCaching`.
     public var handlesCookies: Bool
 
     /// The rules of which servers are trusted; by default those of the system.
