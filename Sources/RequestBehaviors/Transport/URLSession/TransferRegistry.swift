@@ -153,11 +153,12 @@ extension TransferRegistry {
 
   /// Returns whether the upload of a body may damage the responses that share its connection.
   ///
-  /// On Linux, over HTTP/2, an upload that has to wait does so: with libcurl 7.88, downloads beside it missed 8 KiB in
-  /// one place and had them twice in another, without an error. HTTP/2 needs TLS, and a body of one frame rarely waits.
+  /// Over HTTP/2 an upload that has to wait does so, with a libcurl before 8.1. HTTP/2 needs TLS, and a body of one
+  /// frame rarely waits.
   func mayDamageOthers(_ transfer: Transfer, _ length: Int64) -> Bool {
     #if canImport(FoundationNetworking)
-      length > TransferRegistry.frameLength && transfer.urlRequest.url?.scheme?.lowercased() == "https"
+      PlatformCurl.damagesOthers && length > TransferRegistry.frameLength
+        && transfer.urlRequest.url?.scheme?.lowercased() == "https"
     #else
       false
     #endif
