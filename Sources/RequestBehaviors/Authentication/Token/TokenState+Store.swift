@@ -41,8 +41,7 @@ extension TokenState {
   private func identified(_ found: AccessToken) -> AccessToken {
     guard found.sessionID == nil, account == nil else { return found }
     var found = found
-    let text = "token \(found.refreshToken ?? found.value)"
-    found.sessionID = Data(HashFunction.sha256.digest(of: Array(text.utf8))).base64EncodedString()
+    found.sessionID = Digest.sha256(of: "token \(found.refreshToken ?? found.value)").base64
     return found
   }
 

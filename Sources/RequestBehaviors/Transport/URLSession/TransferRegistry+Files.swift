@@ -43,9 +43,7 @@ extension TransferRegistry {
       // URLSession reads a stream when libcurl asks for the bytes.
       transfer.urlRequest.httpBodyStream = InputStream(url: file)
       transfer.urlRequest.announceStream(of: length)
-      launch(of: transfer, in: session, isAlone: isAlone || mayDamageOthers(transfer, length)) {
-        $0.dataTask(with: transfer.urlRequest)
-      }
+      launch(of: transfer, in: session, isAlone: isAlone) { $0.dataTask(with: transfer.urlRequest) }
     #else
       launch(of: transfer, in: session, isAlone: isAlone) { $0.uploadTask(with: transfer.urlRequest, fromFile: file) }
     #endif

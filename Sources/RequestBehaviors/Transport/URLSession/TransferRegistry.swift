@@ -147,20 +147,22 @@ extension TransferRegistry {
   }
 
   func send(_ data: Data, of transfer: Transfer, in session: URLSession) {
-    let isAlone = data.isEmpty ? mayBeRepeated(transfer) : mayDamageOthers(transfer, Int64(data.count))
-    launch(of: transfer, in: session, isAlone: isAlone) { $0.dataTask(with: transfer.urlRequest) }
+    launch(of: transfer, in: session, isAlone: data.isEmpty && mayBeRepeated(transfer)) {
+      $0.dataTask(with: transfer.urlRequest)
+    }
   }
 
   /// Returns whether the upload of a body may damage the responses that share its connection.
   ///
   /// Over HTTP/2 an upload that has to wait does so, with a libcurl before 8.1. HTTP/2 needs TLS, and a body of one
   /// frame rarely waits.
-  func mayDamageOthers(_ transfer: Transfer, _ length: Int64) -> Bool {
+  private func mayDamageOthers(_ transfer: Transfer) -> Bool {
     #if canImport(FoundationNetworking)
-      PlatformCurl.damagesOthers && length > TransferRegistry.frameLength
-        && transfer.urlRequest.url?.scheme?.lowercased() == "https"
+      guard PlatformCurl.damagesOthers, transfer.urlRequest.url?.scheme?.lowercased() == "https" else { return false }
+      let length = transfer.announcedLength ?? Int64(transfer.urlRequest.httpBody?.count ?? 0)
+      return length > TransferRegistry.frameLength
     #else
-      false
+      return false
     #endif
   }
 
@@ -185,7 +187,7 @@ extension TransferRegistry {
   func launch(
     of transfer: Transfer, in session: URLSession, isAlone: Bool, _ makeTask: (URLSession) -> URLSessionTask
   ) {
-    let isAlone = isAlone || !connectionReuse.includes(transfer.request.method)
+    let isAlone = isAlone || !connectionReuse.includes(transfer.request.method) || mayDamageOthers(transfer)
     let session = isAlone ? makeSession() : session
     let task = makeTask(session)
     transfer.task = task

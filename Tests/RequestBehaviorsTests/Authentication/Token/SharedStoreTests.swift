@@ -365,31 +365,29 @@ import Testing
     #expect(store.value == nil)
   }
 
-  /// A source that gets its first token without a user, and names no account.
-  private var nameless: ClosureTokenSource { .closure { try await ClientCredentialsGrant(.test).fetch(using: $0) } }
-
-  @Test func `a first token without an account has one owner in all processes, also after a refresh`() async throws {
-    let (app, widget) = (process(nameless), process(nameless))
+  /// The events of a session after another process has refreshed the token that both have sent.
+  private func eventsAfterRefreshElsewhere(_ source: any TokenSource = .refreshToken(.test)) async throws -> [String] {
+    let (app, widget) = (process(source), process(source))
     try await app.client.send(.get("a"))
     try await widget.client.send(.get("a"))
     server.revoke()
     let events = widget.session.events
     try await app.client.send(.get("b"))
     try await widget.client.send(.get("b"))
-    #expect(await events.namesSoFar() == ["refreshed"])
+    return await events.namesSoFar()
+  }
+
+  /// A source that gets its first token without a user, and names no account.
+  private var nameless: ClosureTokenSource { .closure { try await ClientCredentialsGrant(.test).fetch(using: $0) } }
+
+  @Test func `a first token without an account has one owner in all processes, also after a refresh`() async throws {
+    #expect(try await eventsAfterRefreshElsewhere(nameless) == ["refreshed"])
   }
 
   @Test func `a token that another program stored has one owner in all processes, also after a refresh`() async throws {
     server.state.update { $0.valid = "t0" }
     place.value = AccessToken("t0", lifetime: .seconds(3_600), refreshToken: "r0")
-    let (app, widget) = (process(), process())
-    try await app.client.send(.get("a"))
-    try await widget.client.send(.get("a"))
-    server.revoke()
-    let events = widget.session.events
-    try await app.client.send(.get("b"))
-    try await widget.client.send(.get("b"))
-    #expect(await events.namesSoFar() == ["refreshed"])
+    #expect(try await eventsAfterRefreshElsewhere() == ["refreshed"])
   }
 
   @Test func `a response without a token, while the first one is being stored, does not belong to its owner`()
