@@ -1,4 +1,6 @@
 import Foundation
+import TestSupport
+import Testing
 
 // A call of the package can reach the grouped writes too.
 @testable import RequestBehaviorsSQLite
@@ -16,17 +18,33 @@ struct GroupBench {
     test = try TestStore(SQLiteConfiguration { statements.append($0.sql) }, migrations: migrations)
   }
 
+  /// Begins writes, and returns when all of them wait behind one that is held.
+  ///
+  /// Closures are the last writes that are closures of a caller, which never share a commit.
+  @MainActor func queued(
+    _ writes: [@MainActor () async throws -> Void], closures: Int = 0
+  ) async throws -> [Task<Void, any Error>] {
+    let store = store
+    var tasks: [Task<Void, any Error>] = []
+    for (index, write) in writes.enumerated() {
+      tasks.append(await queue { try await write() })
+      // On a busy machine a save may come later, and would then have a commit of its own.
+      let expected = min(index + 1, writes.count - closures)
+      try #require(try await eventually { store.groups.count == expected })
+    }
+    return tasks
+  }
+
   /// Queues writes behind one that is held, and then lets them run.
   @MainActor func together(
-    _ writes: [@MainActor () async throws -> Void],
+    _ writes: [@MainActor () async throws -> Void], closures: Int = 0,
     before letGo: @MainActor ([Task<Void, any Error>]) async -> Void = { _ in }
   ) async throws -> [Result<Void, any Error>] {
     let store = store
     let held = held
     let holding = Task { try await store.write { _ in held.hold() } }
     await held.isHeld()
-    var tasks: [Task<Void, any Error>] = []
-    for write in writes { tasks.append(await queue { try await write() }) }
+    let tasks = try await queued(writes, closures: closures)
     await letGo(tasks)
     held.letGo()
     try await holding.value

@@ -78,7 +78,7 @@ import Testing
   @Test func `closures of callers are never committed together`() async throws {
     let bench = try GroupBench()
     let (store, before) = (bench.store, bench.commits)
-    _ = try await bench.together((1...5).map { _ in { try await store.write { _ in } } })
+    _ = try await bench.together((1...5).map { _ in { try await store.write { _ in } } }, closures: 5)
     #expect(bench.commits - before == 6)
   }
 

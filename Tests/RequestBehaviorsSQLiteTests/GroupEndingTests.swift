@@ -55,8 +55,7 @@ import Testing
     let (store, held) = (bench.store, bench.held)
     let holding = Task { try await store.perform(on: store.writer) { _ in held.hold() } }
     await held.isHeld()
-    var saves: [Task<Void, any Error>] = []
-    for save in bench.saves(1...200) { saves.append(await queue { try await save() }) }
+    let saves = try await bench.queued(bench.saves(1...200))
     // The store resumes as soon as the suspension allows it.
     let suspension = await queue {
       await store.suspend()
@@ -79,7 +78,7 @@ import Testing
       let count = try await store.write { try $0.first("SELECT count(*) FROM artwork", as: Int.self) }
       #expect(count == 100)
     }
-    let results = try await bench.together(bench.saves(1...100) + [counting])
+    let results = try await bench.together(bench.saves(1...100) + [counting], closures: 1)
     #expect(results.succeeded.allSatisfy { $0 })
   }
 
@@ -127,6 +126,7 @@ import Testing
         try db.save(Artwork(id: 2, title: "other"), into: "artwork")
       }
     }
+    #expect(try await eventually { store.groups.count == 2 })
     held.letGo()
     await encoding.isHeld()
     try await session.signOut()
