@@ -346,16 +346,27 @@ import Testing
 
   #if os(Linux) || os(macOS)
     @Test func `long lines of several threads do not mix on a pipe`() async throws {
-      let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      // The process reads its own standard error to the last line, because it may end before its log has been written.
+      let result = try await #require(processExitsWith: .success, observing: [\.standardOutputContent]) {
         let recorded = Locked<LogRecord?>(nil)
         let sink = ClosureLogSink { record in recorded.withLock { $0 = record } }
         try await NetworkClient(ClosureTransport(), [.logging(sink)]).send(.get("x"))
         guard var record = recorded.withLock({ $0 }) else { return }
-        record.error = String(repeating: "x", count: 100_000)
+        record.error = String(repeating: "x", count: 20_000)
         let long = record
-        DispatchQueue.concurrentPerform(iterations: 40) { _ in StandardErrorLogSink(format: .json).log(long) }
+        let pipe = Pipe()
+        let standardError = dup(STDERR_FILENO)
+        dup2(pipe.fileHandleForWriting.fileDescriptor, STDERR_FILENO)
+        // All 40 lines together are shorter than what may wait, so none is lost.
+        Thread.detachNewThread {
+          DispatchQueue.concurrentPerform(iterations: 40) { _ in StandardErrorLogSink(format: .json).log(long) }
+        }
+        var text = Data()
+        while text.count(where: { $0 == UInt8(ascii: "\n") }) < 40 { text += pipe.fileHandleForReading.availableData }
+        dup2(standardError, STDERR_FILENO)
+        try FileHandle.standardOutput.write(contentsOf: text)
       }
-      let lines = result.standardErrorContent.split(separator: UInt8(ascii: "\n")).filter { $0.count > 1_000 }
+      let lines = result.standardOutputContent.split(separator: UInt8(ascii: "\n")).filter { $0.count > 1_000 }
       #expect(lines.count == 40)
       #expect(Set(lines.map(\.count)).count == 1)
     }
