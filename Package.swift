@@ -153,7 +153,9 @@ let package = Package(
       path: "Tests/Fixtures/CurlProbe", swiftSettings: strict),
     .testTarget(
       name: "RequestBehaviorsCurlTests",
-      dependencies: ["CurlProbe", "RequestBehaviorsCurl", "RequestBehaviorsTesting", "TestLimits", "TestSupport"],
+      dependencies: [
+        "CurlProbe", "RequestBehaviorsCurl", "RequestBehaviorsTesting", "TestLimits", "TestSupport", "TransportProbe",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "RequestBehaviorsTestingTests",

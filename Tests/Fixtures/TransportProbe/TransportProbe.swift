@@ -11,7 +11,8 @@ import TestSupport
 /// records that many requests into a cassette that other processes record too; `log FILE` logs a request with that file
 /// as standard error; `downloads FOLDER COUNT` begins that many at once, one of which is sent at a time, with room for
 /// 200 descriptors, and tells how many succeed; `unread COUNT` logs that many requests to a standard error that is
-/// not read, and tells how many of their lines can be read later; `spools URL` sends a stream while another one is sent, both longer than what is kept in memory.
+/// not read, and tells how many of their lines can be read later; `spools URL` sends a stream while another one is sent, both longer than what is kept in memory;
+/// `sessions URL SECONDS` ends sessions after requests, and waits so long before it tells how many succeeded.
 @main
 enum TransportProbe {
   static func main() async throws {
@@ -31,6 +32,10 @@ enum TransportProbe {
     if arguments.count == 3, arguments.first == "upload" {
       let values = Array(arguments)
       return try await upload(to: values[1], Int(values[2]) ?? 0)
+    }
+    if arguments.count == 3, arguments.first == "sessions" {
+      let values = Array(arguments)
+      return try await endSessions(to: values[1], waiting: Int(values[2]) ?? 0)
     }
     switch (arguments.first, arguments.last) {
     case ("get", let text?): try await get(text)

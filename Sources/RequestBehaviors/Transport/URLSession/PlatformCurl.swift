@@ -6,9 +6,14 @@
     /// Whether an upload over HTTP/2 may damage the responses that share its connection: those before 8.1 do.
     ///
     /// With libcurl 7.88 downloads beside an upload that has to wait missed 8 KiB in one place and had them twice in
-    /// another, without an error. With 8.23 they did not. There a session for one upload would do harm: the end of a
-    /// session over TLS can end the process (swift-corelibs-foundation issue 5203).
+    /// another, without an error. With 8.23 they did not.
     static let damagesOthers = version.map { $0 < (8, 1) } ?? false
+
+    /// Whether the process ends when a session is released that has idle connections over TLS: so it does since 8.9.
+    ///
+    /// Libcurl then takes the time to close such a connection in order, and URLSession does not expect that
+    /// (swift-corelibs-foundation issue 5203). Seen with 8.12, 8.19 and 8.23.
+    static let failsAtTheEndOfSessions = version.map { $0 >= (8, 9) } ?? false
 
     /// The major and minor version of the loaded libcurl; `nil` if it cannot be found.
     private static var version: (Int, Int)? {

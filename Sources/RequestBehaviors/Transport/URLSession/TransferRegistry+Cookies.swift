@@ -27,7 +27,8 @@ extension TransferRegistry {
       self.cookies.withLock { $0 = empty }
       self.configuration.httpCookieStorage = empty
       self.session = self.makeSession()
-      old.finishTasksAndInvalidate()
+      self.finish(old, hasUsedTLS: self.hasUsedTLS)
+      self.hasUsedTLS = false
     }
   }
 

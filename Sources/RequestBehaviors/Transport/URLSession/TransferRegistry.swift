@@ -29,6 +29,8 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
   // Used on `queue` only. Without a session the registry is closed: idle connections live as long as the session.
   let configuration: URLSessionConfiguration
   var session: URLSession?
+  /// Whether the session has been used for https.
+  var hasUsedTLS = false
   /// The number of times that the cookies were forgotten.
   var jarNumber = 0
   private var timer: DeadlineTimer
@@ -91,7 +93,7 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
         self.end(transfer)
       }
       self.timer.stop()
-      self.session?.finishTasksAndInvalidate()
+      if let session = self.session { self.finish(session, hasUsedTLS: self.hasUsedTLS) }
       self.session = nil
       completion()
     }
@@ -158,7 +160,7 @@ extension TransferRegistry {
   /// frame rarely waits.
   private func mayDamageOthers(_ transfer: Transfer) -> Bool {
     #if canImport(FoundationNetworking)
-      guard PlatformCurl.damagesOthers, transfer.urlRequest.url?.scheme?.lowercased() == "https" else { return false }
+      guard PlatformCurl.damagesOthers, usesTLS(transfer) else { return false }
       let length = transfer.announcedLength ?? Int64(transfer.urlRequest.httpBody?.count ?? 0)
       return length > TransferRegistry.frameLength
     #else
@@ -188,12 +190,24 @@ extension TransferRegistry {
     of transfer: Transfer, in session: URLSession, isAlone: Bool, _ makeTask: (URLSession) -> URLSessionTask
   ) {
     let isAlone = isAlone || !connectionReuse.includes(transfer.request.method) || mayDamageOthers(transfer)
+    let usesTLS = usesTLS(transfer)
+    if !isAlone, usesTLS { hasUsedTLS = true }
     let session = isAlone ? makeSession() : session
     let task = makeTask(session)
     transfer.task = task
     table.withLock { $0.transfers[ObjectIdentifier(task)] = transfer }
     task.resume()
-    if isAlone { session.finishTasksAndInvalidate() }
+    if isAlone { finish(session, hasUsedTLS: usesTLS) }
+  }
+
+  private func usesTLS(_ transfer: Transfer) -> Bool { transfer.urlRequest.url?.scheme?.lowercased() == "https" }
+
+  /// Ends a session after its tasks.
+  func finish(_ session: URLSession, hasUsedTLS: Bool) {
+    #if canImport(FoundationNetworking)
+      if hasUsedTLS, PlatformCurl.failsAtTheEndOfSessions { return SessionRetirement().begin(session) }
+    #endif
+    session.finishTasksAndInvalidate()
   }
 
   func end(_ transfer: Transfer) {
