@@ -11,9 +11,8 @@
     /// Places where libcurl may look for authorities: of Debian, and of Red Hat, for which PyPI's is made.
     private static let bundles = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
 
-    /// With libcurl 8.9 and later each of these ends would end the process, if the session were released at once.
-    @Test(.enabled("mounts are not allowed here") { await PrivateMounts.areAllowed() })
-    func `the end of sessions over TLS does not end the process`() async throws {
+    /// Runs a program that trusts the authority of a server.
+    private func run(_ command: String, at path: String, _ number: Int) async throws -> ChildProcess.Result {
       let server = try await SecureServer.shared()
       let files = server.directory.appending(path: "etc-\(UUID().uuidString)").path(percentEncoded: false)
       let authority = server.directory.appending(path: "ca.pem").path(percentEncoded: false)
@@ -21,10 +20,22 @@
       let rest = "cp /etc/hosts /etc/nsswitch.conf /etc/ld.so.cache '\(files)/etc/'"
       let script = (copies + [rest, "mount --bind '\(files)/etc' /etc"]).joined(separator: " && ")
       let program = try #require(ChildProcess.fixture("TransportProbe"))
-      let url = try server.url(.secure, path: "back/")
-      let result = try await PrivateMounts.start(script, program, ["sessions", url.absoluteString, "0"]).end()
+      let url = try server.url(.secure, path: path)
+      return try await PrivateMounts.start(script, program, [command, url.absoluteString, "\(number)"]).end()
+    }
+
+    /// With libcurl 8.9 and later each of these ends would end the process, if the session were released at once.
+    @Test(.enabled("mounts are not allowed here") { await PrivateMounts.areAllowed() })
+    func `the end of sessions over TLS does not end the process`() async throws {
+      let result = try await run("sessions", at: "back/", 0)
       #expect(result.text == "20 of 20\n")
       #expect(!result.wasKilled)
+    }
+
+    /// With libcurl 7.88 uploads that shared their connection would damage many of these downloads.
+    @Test(.enabled("mounts are not allowed here") { await PrivateMounts.areAllowed() })
+    func `uploads over HTTP 2 do not damage downloads`() async throws {
+      #expect(try await run("mix", at: "", 4).text == "96 of 96\n")
     }
   }
 #endif

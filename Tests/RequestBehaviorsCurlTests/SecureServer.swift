@@ -77,7 +77,9 @@
       let script = "cd '\(directory.path)'\n\(SecureServer.certificates)"
       let made = try await ChildProcess.run(shell, ["-e", "-c", script])
       guard made.status == 0 else { throw CocoaError(.executableLoad) }
-      try Data(count: 4 << 20).write(to: directory.appending(path: "large"))
+      // Bytes of which no part of 8 KiB is like another.
+      let numbers = (0..<UInt32(1 << 20)).map(\.littleEndian)
+      try numbers.withUnsafeBytes { Data($0) }.write(to: directory.appending(path: "large"))
       let file = directory.appending(path: "nginx.conf")
       try Data(SecureServer.settings(directory.path, ports, backend.port).utf8).write(to: file)
       process = try ChildProcess(
@@ -171,6 +173,8 @@
           proxy_request_buffering off;
         }
         location = /large { alias \(directory)/large; }
+        location = /packed { alias \(directory)/large; gzip on; gzip_types *; }
+        location = /buffered/ { proxy_pass http://127.0.0.1:\(backend)/; proxy_request_buffering on; }
         """
       return """
         daemon off;

@@ -10,6 +10,7 @@ extension TransportProbe {
   /// - Parameters:
   ///   - text: The URL of a server, whose responses have a status of success.
   ///   - seconds: The time to wait before it prints, for a look at the connections that are left.
+  /// - Throws: An error if a request fails.
   static func endSessions(to text: String, waiting seconds: Int) async throws {
     guard let url = URL(string: text) else { throw URLError(.badURL) }
     let file = FileManager.default.temporaryDirectory.appending(path: "sessions-\(UUID().uuidString)")

@@ -12,7 +12,8 @@ import TestSupport
 /// as standard error; `downloads FOLDER COUNT` begins that many at once, one of which is sent at a time, with room for
 /// 200 descriptors, and tells how many succeed; `unread COUNT` logs that many requests to a standard error that is
 /// not read, and tells how many of their lines can be read later; `spools URL` sends a stream while another one is sent, both longer than what is kept in memory;
-/// `sessions URL SECONDS` ends sessions after requests, and waits so long before it tells how many succeeded.
+/// `sessions URL SECONDS` ends sessions after requests, and waits so long before it tells how many succeeded;
+/// `mix URL COUNT` downloads that often beside uploads, and tells how many downloads are right.
 @main
 enum TransportProbe {
   static func main() async throws {
@@ -36,6 +37,10 @@ enum TransportProbe {
     if arguments.count == 3, arguments.first == "sessions" {
       let values = Array(arguments)
       return try await endSessions(to: values[1], waiting: Int(values[2]) ?? 0)
+    }
+    if arguments.count == 3, arguments.first == "mix" {
+      let values = Array(arguments)
+      return try await mix(at: values[1], Int(values[2]) ?? 0)
     }
     switch (arguments.first, arguments.last) {
     case ("get", let text?): try await get(text)
