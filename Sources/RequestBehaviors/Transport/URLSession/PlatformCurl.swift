@@ -9,7 +9,7 @@
     /// another, without an error. With 8.23 they did not.
     static let damagesOthers = version.map { $0 < (8, 1) } ?? false
 
-    /// Whether the process ends when a session is released that has idle connections over TLS: so it does since 8.9.
+    /// Whether the process ends when a session is released that has idle connections over TLS: it does from 8.9 on.
     ///
     /// Libcurl then takes the time to close such a connection in order, and URLSession does not expect that
     /// (swift-corelibs-foundation issue 5203). Seen with 8.12, 8.19 and 8.23.

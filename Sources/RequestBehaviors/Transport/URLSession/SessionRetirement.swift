@@ -1,25 +1,39 @@
 #if canImport(FoundationNetworking)
   import Dispatch
   import Foundation
-  import FoundationNetworking
+  package import FoundationNetworking
 
   /// The end of a session that may have idle connections over TLS.
   ///
   /// With some versions of libcurl the release of such a session ends the process; see
   /// ``PlatformCurl/failsAtTheEndOfSessions``. So the session stays until its connections are older than libcurl lets
   /// idle ones become. One more request makes libcurl close them, and the session can end.
-  struct SessionRetirement: Sendable {
+  package struct SessionRetirement: Sendable {
     /// The time between two looks at whether tasks are left.
-    var interval = Duration.seconds(10)
-    /// Longer than the age up to which libcurl uses an idle connection: 118 s (`CURLOPT_MAXAGE_CONN`).
-    var idleTime = Duration.seconds(125)
-    /// Longer than libcurl waits for a server that does not close its side: 2 s.
-    var closingTime = Duration.seconds(5)
+    private let interval: Duration
+    /// The time that connections are idle before the last request.
+    private let idleTime: Duration
+    /// The time between the last request and the end of the session.
+    private let closingTime: Duration
+
+    /// Creates a retirement of sessions.
+    ///
+    /// - Parameters:
+    ///   - interval: The time between two looks at whether tasks are left; ten seconds by default.
+    ///   - idleTime: The time that connections are idle before the last request. By default 125 s, which is longer than
+    ///     the age up to which libcurl uses an idle connection: 118 s (`CURLOPT_MAXAGE_CONN`).
+    ///   - closingTime: The time that libcurl has for closing connections. By default five seconds, which is longer
+    ///     than it waits for a server that does not close its side: two.
+    package init(
+      interval: Duration = .seconds(10), idleTime: Duration = .seconds(125), closingTime: Duration = .seconds(5)
+    ) {
+      (self.interval, self.idleTime, self.closingTime) = (interval, idleTime, closingTime)
+    }
 
     /// Ends a session some time after its last task.
     ///
     /// - Parameter session: The session, in which no task is started any more.
-    func begin(_ session: URLSession) {
+    package func begin(_ session: URLSession) {
       session.getAllTasks { tasks in
         if tasks.isEmpty {
           after(idleTime) { closeConnections(of: session) }
@@ -32,13 +46,15 @@
     private func closeConnections(of session: URLSession) {
       // Nothing listens there. Libcurl looks for connections that are too old before it connects.
       guard let nowhere = URL(string: "http://127.0.0.1:1/") else { return }
-      let task = session.dataTask(with: nowhere) { _, _, _ in
+      var request = URLRequest(url: nowhere)
+      request.httpShouldHandleCookies = false
+      let task = session.dataTask(with: request) { _, _, _ in
         after(closingTime) { session.finishTasksAndInvalidate() }
       }
       task.resume()
     }
 
-    /// Runs a function later, in the time of the machine, because libcurl knows no other.
+    /// Runs a function later, by the machine's time: the clock of a test does not change the age of connections.
     private func after(_ time: Duration, _ run: @escaping @Sendable () -> Void) {
       DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + time.inSeconds, execute: run)
     }

@@ -34,6 +34,18 @@ import Testing
     #expect(try await session.isSignedIn())
   }
 
+  @Test func `a redirect to a server that gets no token is followed after a sign-out`() async throws {
+    let out = ClosureBehavior(
+      "out", order: .last,
+      beforeSend: { [session] in if $0.url.host() == "other.example" { try? await session.signOut() } })
+    let transport = ClosureTransport { request in
+      if request.url.host() == "other.example" { return NetworkResponse(request: request, statusCode: 200) }
+      return NetworkResponse(request: request, statusCode: 302, headers: ["Location": "https://other.example/b"])
+    }
+    try await NetworkClient(transport, [.tokenAuth(session), out]).send(.get("a"))
+    #expect(transport.sent.map { $0.headers["Authorization"] } == ["Bearer canary-access-7731", nil])
+  }
+
   @Test func `a redirect to a listed origin gets its own authentication`() async throws {
     let transport = ClosureTransport { request in
       if request.url.host() == "files.example" { return NetworkResponse(request: request, statusCode: 200) }
