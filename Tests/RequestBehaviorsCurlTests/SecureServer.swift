@@ -77,7 +77,7 @@
       let script = "cd '\(directory.path)'\n\(SecureServer.certificates)"
       let made = try await ChildProcess.run(shell, ["-e", "-c", script])
       guard made.status == 0 else { throw CocoaError(.executableLoad) }
-      // Bytes of which no part of 8 KiB is like another.
+      // No part of it is like another, so that a part in the wrong place is noticed.
       let numbers = (0..<UInt32(1 << 20)).map(\.littleEndian)
       try numbers.withUnsafeBytes { Data($0) }.write(to: directory.appending(path: "large"))
       let file = directory.appending(path: "nginx.conf")

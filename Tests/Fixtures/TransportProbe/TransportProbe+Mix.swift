@@ -6,12 +6,14 @@ extension TransportProbe {
   /// Downloads beside uploads, 24 at a time, and prints how many of the downloads are right.
   ///
   /// - Parameters:
-  ///   - text: The URL of a server, which has ``content`` as `packed` and takes uploads at `buffered/`.
+  ///   - text: The URL of a server, which has a file `packed` and takes uploads at `buffered/`.
   ///   - count: The number of downloads of each task.
   /// - Throws: An error if a request fails.
   static func mix(at text: String, _ count: Int) async throws {
     guard let url = URL(string: text) else { throw URLError(.badURL) }
     let client = NetworkClient(baseURL: url, behaviors: [.retry()])
+    // Nothing is sent beside this one.
+    let content: Data = try await client.send(.get("packed"))
     let right = try await withThrowingTaskGroup(of: Int.self) { group in
       for _ in 0..<24 {
         group.addTask {
@@ -30,10 +32,4 @@ extension TransportProbe {
     }
     print("\(right) of \(24 * count)")
   }
-
-  /// Bytes of which no part of 8 KiB is like another.
-  static let content: Data = {
-    let numbers = (0..<UInt32(1 << 20)).map(\.littleEndian)
-    return numbers.withUnsafeBytes { Data($0) }
-  }()
 }
