@@ -81,6 +81,9 @@ public struct HedgingBehavior: UniqueBehavior {
     budget.reset()
   }
 
+  /// The send whose response was acceptable first.
+  private enum Winner { case first, hedge }
+
   /// Sends the request, sends it again after the delay, and returns the first acceptable response.
   private func race(
     _ request: NetworkRequest, after delay: Duration, _ key: LimitKey, _ budget: RetryBudget, _ next: Next
@@ -90,9 +93,11 @@ public struct HedgingBehavior: UniqueBehavior {
     let clock = request.call.clock
     let start = clock.now()
     let task = CancellableTask<NetworkResponse>()
+    let winner = Locked<Winner?>(nil)
     return await withTaskCancellationHandler {
       let first = task.begin(onThisThread: true) {
         let outcome = await AttemptOutcome(of: request, next)
+        if outcome.isAcceptable { winner.withLock { $0 = $0 ?? .first } }
         waiter.settle(.success(outcome))
         return try outcome.get()
       }
@@ -106,14 +111,17 @@ public struct HedgingBehavior: UniqueBehavior {
       hedge.options.isHedge = true
       let second = CancellableTask<NetworkResponse>().begin(onThisThread: false) { [hedge] in
         let outcome = await AttemptOutcome(of: hedge, next)
-        if outcome.isAcceptable { first.cancel() }
+        if outcome.isAcceptable {
+          winner.withLock { $0 = $0 ?? .hedge }
+          first.cancel()
+        }
         var response = try outcome.get()
         // A request that a behavior makes of this one is no second send.
         response.request.options.isHedge = false
         return response
       }
       return await withTaskCancellationHandler {
-        await better(of: first, second, request, key)
+        await better(of: first, second, winner, request, key)
       } onCancel: {
         second.cancel()
       }
@@ -127,12 +135,13 @@ public struct HedgingBehavior: UniqueBehavior {
   /// The losing send has been cancelled.
   private func better(
     of first: Task<NetworkResponse, any Error>, _ second: Task<NetworkResponse, any Error>,
-    _ request: NetworkRequest, _ key: LimitKey
+    _ winner: Locked<Winner?>, _ request: NetworkRequest, _ key: LimitKey
   ) async -> AttemptOutcome {
     let outcome = await first.result
     if outcome.isAcceptable { second.cancel() }
     let other = await second.result
-    guard !outcome.isAcceptable, other.isAcceptable else {
+    // A behavior further in may make a response of the cancellation of the first send, which does not win.
+    guard winner.withLock({ $0 }) == .hedge else {
       let isOfHedge = outcome.mayBeCaused(by: other)
       (isOfHedge ? outcome : other).response?.body.cancel()
       return isOfHedge ? other : outcome

@@ -114,6 +114,21 @@ import Testing
     #expect(try await call.value == 1)
   }
 
+  @Test func `a response that a behavior makes of the loser's cancellation does not replace the winner's`() async throws
+  {
+    let fallback = ClosureBehavior("Fallback") { request, next in
+      do {
+        return try await next(request)
+      } catch {
+        return NetworkResponse(request: request, statusCode: 200, headers: ["X-Send": "none"])
+      }
+    }
+    let client = client(
+      sends((.seconds(60), 200), (.milliseconds(100), 200)), .hedging(after: .seconds(1), budget: .unlimited), fallback)
+    let response = try await run(client, .get("x"), (2, .seconds(1)), (2, .milliseconds(100)))
+    #expect(response.headers["X-Send"] == "2")
+  }
+
   @Test func `only a request that is safe to send twice is hedged`() async throws {
     for request in [
       Request<NetworkResponse>.post("x"), .put("x", body: .text("b")), .delete("x"),
