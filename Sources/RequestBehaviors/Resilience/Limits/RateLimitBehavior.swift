@@ -64,13 +64,13 @@ public struct RateLimitBehavior: UniqueBehavior {
       let now = call.clock.now()
       // A server may pause the key and more urgent requests may arrive at any time, so each wait ends with another
       // look.
-      let (delay, own, turn): (Duration, WaitingPlace, Waiter<Void>?)
+      let (delay, own, turn, isFirst): (Duration, WaitingPlace, Waiter<Void>, Bool)
       switch limiter.ask(lane, request.options.priority, place, at: now) {
       case .go: return
       case .refused(let delay):
         throw refusal(key, delay, request, "\(limiter.queueLimit) requests wait for a permit already")
-      case .sleep(let time, let mine): (delay, own, turn) = (time, mine, nil)
-      case .queue(let time, let mine, let waiter): (delay, own, turn) = (time, mine, waiter)
+      case .sleep(let time, let mine, let waiter): (delay, own, turn, isFirst) = (time, mine, waiter, true)
+      case .queue(let time, let mine, let waiter): (delay, own, turn, isFirst) = (time, mine, waiter, false)
       }
       // A wait that cannot succeed is refused now, not at the deadline.
       if call.isTooLong(delay, from: now) {
@@ -82,12 +82,10 @@ public struct RateLimitBehavior: UniqueBehavior {
         waiting = call.begin(message, from: "RateLimitBehavior", kind: .limit)
       }
       place = own
+      let timer = isFirst ? call.clock.schedule(after: delay) { turn.settle(.success(())) } : nil
+      defer { timer?.cancel() }
       do {
-        if let turn {
-          try await call.wait { try await turn.value() }
-        } else {
-          try await call.clock.sleep(for: delay)
-        }
+        try await call.wait { try await turn.value() }
       } catch {
         limiter.leave(lane, own)
         throw error

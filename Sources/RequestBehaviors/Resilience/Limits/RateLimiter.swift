@@ -57,7 +57,14 @@ public final class RateLimiter: Sendable {
   ///
   /// Waiting requests ask again when their time comes.
   public func reset() {
-    for (_, lane) in lanes.all { lane.withLock { $0.bucket = TokenBucket(rate: rate, burst: burst) } }
+    for (_, lane) in lanes.all {
+      // The first in the queue still waits for a time that counts no more, and the others wait for it.
+      let first = lane.withLock { lane in
+        lane.bucket = TokenBucket(rate: rate, burst: burst)
+        return lane.takeFirstWaiter()
+      }
+      first?.settle(.success(()))
+    }
   }
 
   /// The state of a key: its permits, and the queue of its waiting requests.
@@ -71,8 +78,8 @@ public final class RateLimiter: Sendable {
   enum Turn {
     /// The request may go. It has left the queue.
     case go
-    /// The request is the first in the queue, and asks again after this time.
-    case sleep(Duration, WaitingPlace)
+    /// The request is the first in the queue, and asks again after this time, or when it is woken.
+    case sleep(Duration, WaitingPlace, Waiter<Void>)
     /// The request asks again when it is the first, about this time from now.
     case queue(Duration, WaitingPlace, Waiter<Void>)
     /// The queue is full.
@@ -115,10 +122,10 @@ public final class RateLimiter: Sendable {
         lane.lastNumber += 1
         lane.queue.insert((own, nil), at: ahead)
       }
-      // Only the first in the queue keeps a timer. The others are woken when they become the first.
-      guard ahead > 0 else { return .sleep(max(delay, .nanoseconds(1)), own) }
       let waiter = Waiter<Void>()
       lane.queue[ahead].waiter = waiter
+      // Only the first in the queue keeps a timer. The others are woken when they become the first.
+      guard ahead > 0 else { return .sleep(max(delay, .nanoseconds(1)), own, waiter) }
       return .queue(delay, own, waiter)
     }
     next?.settle(.success(()))
@@ -139,10 +146,16 @@ public final class RateLimiter: Sendable {
 }
 
 extension RateLimiter.Lane {
-  /// Removes a place, and returns the waiter of the request that is the first in the queue now, if it has one.
+  /// Removes a place, and returns the waiter of the request that becomes the first in the queue by that, if one does.
   fileprivate mutating func remove(_ place: WaitingPlace) -> Waiter<Void>? {
     let index = queue.place { $0.place < place }
-    if index < queue.count, queue[index].place == place { queue.remove(at: index) }
+    guard index < queue.count, queue[index].place == place else { return nil }
+    queue.remove(at: index)
+    return index == 0 ? takeFirstWaiter() : nil
+  }
+
+  /// Returns the waiter of the first request in the queue, which is to ask again.
+  fileprivate mutating func takeFirstWaiter() -> Waiter<Void>? {
     guard let first = queue.first else { return nil }
     queue[0].waiter = nil
     return first.waiter

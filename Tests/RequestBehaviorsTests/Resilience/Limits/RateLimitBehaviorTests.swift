@@ -137,6 +137,21 @@ import Testing
     try await waiting.value
   }
 
+  @Test func `after a reset requests that wait do not hold up others, and are sent`() async throws {
+    let manual = ManualClock()
+    let transport = ClosureTransport(numbered: { number, request in
+      NetworkResponse(request: request, statusCode: number == 1 ? 429 : 200, headers: ["Retry-After": "100"])
+    })
+    let client = NetworkClient(transport, manual.requestClock, [.rateLimit(1, burst: 2)])
+    await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    let waiting = Task { try await client.send(.get("y")) }
+    await manual.waitForSleepers(1)
+    await client.reset()
+    try await waiting.value
+    try await client.send(.get("z"))
+    #expect(manual.now == .zero)
+  }
+
   @Test func `shutdown ends the wait for a permit`() async throws {
     let manual = ManualClock()
     let client = NetworkClient(ClosureTransport(), manual.requestClock, [.rateLimit(0.001, burst: 1)])
