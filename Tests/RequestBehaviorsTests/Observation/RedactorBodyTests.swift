@@ -75,6 +75,21 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("application/json", #"{"next":"https://user:canary@h.example/x"}"#),
+    ("application/json", #"{"next":"https://canary@h.example/x"}"#),
+    ("application/json", #"{"next":"https:\/\/user:canary@h.example\/x"}"#),
+    ("text/plain", "see https://user:canary@h.example/x"),
+    ("application/x-www-form-urlencoded", "a=1&next=https%3A%2F%2Fuser%3Acanary%40h.example%2Fx"),
+  ])
+  func `the user info of a URL that the limit cuts off is hidden`(type: String, body: String) {
+    for limit in 1...body.utf8.count { #expect(!shown(body, type, limit: limit).contains("can"), "limit \(limit)") }
+  }
+
+  @Test func `a URL that ends with the body is shown`() {
+    #expect(shown("see https://h.example:8080", "text/plain") == "see https://h.example:8080")
+  }
+
   @Test func `JSON pointers name further places, with a star for any member or element`() {
     var redactor = Redactor.standard
     redactor.sensitivePointers = ["/user/email", "/items/*/serial", "/list/1", "/a~1b/c~0d"]
@@ -97,6 +112,7 @@ import Testing
     ("code=x&client%5Fsecret=y&scope=a", "code=REDACTED&client%5Fsecret=REDACTED&scope=a"),
     ("user%5Bpassword%5D=x&bare&=&", "user%5Bpassword%5D=REDACTED&REDACTED&=&"),
     ("next=https%3A%2F%2Fh%2F%3Fk%3Dv&a=b%20c", "next=https://h/?k=REDACTED&a=b%20c"),
+    ("next=https%3A%2F%2Fu%3Ap%40h%2F100%&a=b", "next=https://h/100%&a=b"),
   ])
   func `sensitive fields of a form are hidden`(body: String, expected: String) {
     #expect(shown(body, "application/x-www-form-urlencoded; charset=utf-8") == expected)

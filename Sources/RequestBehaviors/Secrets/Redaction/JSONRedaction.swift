@@ -215,22 +215,25 @@ struct JSONRedaction {
   private mutating func redactText(from start: Int, isEscaped: Bool) {
     let isWhole = index > start + 1 && bytes[index - 1] == UInt8(ascii: "\"")
     let raw = UnsafeBufferPointer(rebasing: bytes[(start + 1)..<(isWhole ? index - 1 : index)])
-    guard let shown = isEscaped ? redacted(JSONText.unescape(raw)) : redacted(raw) else { return }
+    let text = isEscaped ? redacted(JSONText.unescape(raw), isWhole) : redacted(raw, isWhole)
+    guard let shown = text else { return }
     flush(to: start)
     JSONText.appendQuoted(shown, to: &output)
     copied = index
   }
 
-  private func redacted(_ content: [UInt8]) -> [UInt8]? { content.withUnsafeBufferPointer { redacted($0) } }
+  private func redacted(_ content: [UInt8], _ isWhole: Bool) -> [UInt8]? {
+    content.withUnsafeBufferPointer { redacted($0, isWhole) }
+  }
 
   /// Returns the content in the form that may be shown; `nil` if nothing in it has to be hidden.
-  private func redacted(_ content: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+  private func redacted(_ content: UnsafeBufferPointer<UInt8>, _ isWhole: Bool) -> [UInt8]? {
     if let placeholders, let first = content.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
       var nested = JSONRedaction(bytes: content, rules: rules, placeholders: placeholders, playable: playable)
       let shown = nested.run()
       if nested.isWellFormed { return shown }
     }
-    var text = TextRedaction(bytes: content, rules: rules, playable: playable)
+    var text = TextRedaction(bytes: content, rules: rules, playable: playable, isCutOff: !isWhole)
     return text.run()
   }
 

@@ -46,16 +46,16 @@ extension Redactor {
       case .json:
         var scanner = JSONRedaction(bytes: bytes, rules: rules)
         return scanner.run()
-      case .form: return redactForm(bytes)
+      case .form: return redactForm(bytes, isCutOff: isCutOff)
       case .text, .other:
-        var scanner = TextRedaction(bytes: bytes, rules: rules)
+        var scanner = TextRedaction(bytes: bytes, rules: rules, isCutOff: isCutOff)
         return scanner.run()
       }
     }
   }
 
   /// Redacts `name=value` pairs; names are compared after decoding.
-  private func redactForm(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+  private func redactForm(_ bytes: UnsafeBufferPointer<UInt8>, isCutOff: Bool) -> [UInt8] {
     var output: [UInt8] = []
     output.reserveCapacity(bytes.count + 64)
     // The names `code` and `state` are secret only beside other names of a sign-in.
@@ -76,19 +76,22 @@ extension Redactor {
       if isHidden {
         output.append(contentsOf: RedactionRules.placeholder)
       } else {
-        appendFormValue(pair[(equals + 1)...], to: &output)
+        appendFormValue(pair[(equals + 1)...], isCutOff: isCutOff && pair.endIndex == bytes.endIndex, to: &output)
       }
     }
     return output
   }
 
   /// Appends a value; one that contains a URL or a pair of its own is redacted as text.
-  private func appendFormValue(_ value: Slice<UnsafeBufferPointer<UInt8>>, to output: inout [UInt8]) {
-    let text = String(decoding: value, as: UTF8.self)
-    guard let decoded = text.removingPercentEncoding, decoded.contains(where: { ":=<".contains($0) }) else {
+  private func appendFormValue(
+    _ value: Slice<UnsafeBufferPointer<UInt8>>, isCutOff: Bool, to output: inout [UInt8]
+  ) {
+    // The end of the body may have cut an escape, and a form may have others that are none.
+    let decoded = PercentEncoding.lenientlyDecoded(String(decoding: value, as: UTF8.self))
+    guard decoded.contains(where: { ":=<".contains($0) }) else {
       return output.append(contentsOf: value)
     }
-    let shown = redactedByShape(decoded)
+    let shown = redactedByShape(decoded, isCutOff: isCutOff)
     output.append(contentsOf: shown == decoded ? Array(value) : Array(shown.utf8))
   }
 }

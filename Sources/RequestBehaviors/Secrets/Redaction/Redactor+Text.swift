@@ -22,17 +22,17 @@ extension Redactor {
     // Most texts hold no known secret.
     if !isCutOff, !text.withUTF8(knownSecrets.isPossible) { return redactedByShape(text) }
     let shown = hidingKnownSecrets(in: Array(text.utf8), isCutOff: isCutOff) { bytes in
-      var scanner = TextRedaction(bytes: bytes, rules: rules)
+      var scanner = TextRedaction(bytes: bytes, rules: rules, isCutOff: isCutOff)
       return scanner.run()
     }
     return String(decoding: shown, as: UTF8.self)
   }
 
   /// Returns the text without probable secrets; known secrets are not searched for.
-  func redactedByShape(_ text: String) -> String {
+  func redactedByShape(_ text: String, isCutOff: Bool = false) -> String {
     var text = text
     let shown = text.withUTF8 { bytes in
-      var scanner = TextRedaction(bytes: bytes, rules: rules)
+      var scanner = TextRedaction(bytes: bytes, rules: rules, isCutOff: isCutOff)
       return scanner.run().map { String(decoding: $0, as: UTF8.self) }
     }
     return shown ?? text

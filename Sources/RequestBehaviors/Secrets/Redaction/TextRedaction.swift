@@ -6,6 +6,8 @@ struct TextRedaction {
   let rules: RedactionRules
   /// The rules for text that a test is to play; `nil` for those of logs.
   private let playable: PlayableRedaction?
+  /// Whether the text ends where a value may go on.
+  private let isCutOff: Bool
   static let words = ASCIISet.words
   let words = TextRedaction.words
   private let nameEnds = ASCIISet.nameEnds
@@ -14,9 +16,12 @@ struct TextRedaction {
   private(set) var copied = 0
   private(set) var output: [UInt8] = []
 
-  init(bytes: UnsafeBufferPointer<UInt8>, rules: RedactionRules, playable: PlayableRedaction? = nil) {
+  init(
+    bytes: UnsafeBufferPointer<UInt8>, rules: RedactionRules, playable: PlayableRedaction? = nil, isCutOff: Bool = false
+  ) {
     self.bytes = bytes
     self.rules = rules
+    self.isCutOff = isCutOff
     self.playable = playable
   }
 
@@ -144,9 +149,15 @@ struct TextRedaction {
   }
 
   private mutating func redactURL(from start: Int) {
+    let colon = index
     let isQuoted = start > 0 && bytes[start - 1] == UInt8(ascii: "'")
     let end = end(from: start) { $0.endsURL || (isQuoted && $0 == UInt8(ascii: "'")) }
     index = end
+    // Before a cut nothing tells a host from the user info of a URL: the `@` after it may be missing.
+    let authority = bytes[(colon + 3)..<max(end, colon + 3)]
+    if isCutOff, end == bytes.count, !authority.isEmpty, !authority.contains(where: \.endsAuthority) {
+      return hide(from: authority.startIndex, to: end)
+    }
     let url = bytes[start..<end]
     guard url.contains(where: \.isURLSuspect) || url.webTokenStart != nil, let shown = shown(url: url) else { return }
     output.append(contentsOf: bytes[copied..<start])
@@ -252,6 +263,10 @@ extension UInt8 {
   /// Whether the byte begins a host after user info, a query or a fragment; other URLs have no part to hide.
   fileprivate var isURLSuspect: Bool {
     self == UInt8(ascii: "?") || self == UInt8(ascii: "@") || self == UInt8(ascii: "#")
+  }
+  /// Whether the byte ends the host of a URL.
+  fileprivate var endsAuthority: Bool {
+    self == UInt8(ascii: "/") || self == UInt8(ascii: "?") || self == UInt8(ascii: "#")
   }
   fileprivate var endsURL: Bool {
     self <= 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "<") || self == UInt8(ascii: ">")
