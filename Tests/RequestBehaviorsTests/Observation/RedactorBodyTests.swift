@@ -113,6 +113,11 @@ import Testing
     ("user%5Bpassword%5D=x&bare&=&", "user%5Bpassword%5D=REDACTED&REDACTED&=&"),
     ("next=https%3A%2F%2Fh%2F%3Fk%3Dv&a=b%20c", "next=https://h/?k=REDACTED&a=b%20c"),
     ("next=https%3A%2F%2Fu%3Ap%40h%2F100%&a=b", "next=https://h/100%&a=b"),
+    ("a=eyJhbGciOiJIUzI1NiJ9.canary&b=1", "a=REDACTED&b=1"), ("a=Bearer+canary&b=1+2", "a=Bearer REDACTED&b=1+2"),
+    (
+      "a=-----BEGIN+KEY-----%0Acanary%0A-----END+KEY-----&b=1",
+      "a=-----BEGIN KEY-----REDACTED-----END KEY-----&b=1"
+    ),
   ])
   func `sensitive fields of a form are hidden`(body: String, expected: String) {
     #expect(shown(body, "application/x-www-form-urlencoded; charset=utf-8") == expected)

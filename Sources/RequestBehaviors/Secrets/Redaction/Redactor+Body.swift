@@ -82,15 +82,13 @@ extension Redactor {
     return output
   }
 
-  /// Appends a value; one that contains a URL or a pair of its own is redacted as text.
+  /// Appends a value, redacted as text.
   private func appendFormValue(
     _ value: Slice<UnsafeBufferPointer<UInt8>>, isCutOff: Bool, to output: inout [UInt8]
   ) {
-    // The end of the body may have cut an escape, and a form may have others that are none.
-    let decoded = PercentEncoding.lenientlyDecoded(String(decoding: value, as: UTF8.self))
-    guard decoded.contains(where: { ":=<".contains($0) }) else {
-      return output.append(contentsOf: value)
-    }
+    // The end of the body may have cut an escape, and a form may have others that are none. A `+` is a space, as after
+    // the name of an authentication scheme.
+    let decoded = PercentEncoding.decodedForm(String(decoding: value, as: UTF8.self))
     let shown = redactedByShape(decoded, isCutOff: isCutOff)
     output.append(contentsOf: shown == decoded ? Array(value) : Array(shown.utf8))
   }
