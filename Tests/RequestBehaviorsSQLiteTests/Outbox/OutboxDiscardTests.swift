@@ -26,6 +26,11 @@ import Testing
     TokenSession(name: name, source: .signInOnly, store: LockedTokenStore(box, isLocked))
   }
 
+  /// A session that does something when it has read the store, and before it uses the token.
+  private func session(afterReading action: Shared<(@Sendable () async throws -> Void)?>) -> TokenSession {
+    TokenSession(source: .signInOnly, store: LockedTokenStore(box, isLocked) { try await action.value?() })
+  }
+
   /// A session that keeps its token for as long as the process lives.
   private func sessionInMemory(named name: String = "") -> TokenSession {
     TokenSession(name: name, source: .signInOnly)
@@ -231,6 +236,25 @@ import Testing
     world.clock.advance(by: .seconds(3_600))
     #expect(try await second.drain().isEmpty)
     #expect(world.mock.sent.map { $0.headers["Authorization"] } == ["Bearer token-a"])
+  }
+
+  @Test func `a user whom another process signs in while the sessions are read keeps every entry`() async throws {
+    let world = try OutboxWorld()
+    try await session().signIn(AccessToken("token-a"), as: "a")
+    let signIn = Shared<(@Sendable () async throws -> Void)?>(nil)
+    let (first, second) = (session(afterReading: signIn), session())
+    #expect(try await first.isSignedIn())
+    let elsewhere = try await outbox(world, second)
+    try await enqueue(1, by: "gone", sessionInMemory(), in: world)
+    signIn.value = {
+      signIn.value = nil
+      try await second.signIn(AccessToken("token-b"), as: "b")
+      try await elsewhere.enqueue(Ping(number: 2))
+    }
+    _ = try await outbox(world, first)
+    #expect(try await world.states == [0])
+    #expect(try await elsewhere.drain().isEmpty)
+    #expect(world.sent == ["POST /pings/2"])
   }
 
   @Test func `a token store that cannot be read again discards no entry, and is read again in a minute`() async throws {

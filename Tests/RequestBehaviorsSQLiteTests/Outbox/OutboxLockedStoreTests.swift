@@ -10,11 +10,20 @@ final class LockedTokenStore: TokenStore {
   private let box: Shared<AccessToken?>
   private let isLocked: Shared<Bool>
 
-  init(_ box: Shared<AccessToken?>, _ isLocked: Shared<Bool>) { (self.box, self.isLocked) = (box, isLocked) }
+  /// Runs when the token has been read, and before the reader has it.
+  private let hasRead: @Sendable () async throws -> Void
+
+  init(
+    _ box: Shared<AccessToken?>, _ isLocked: Shared<Bool>, hasRead: @escaping @Sendable () async throws -> Void = {}
+  ) {
+    (self.box, self.isLocked, self.hasRead) = (box, isLocked, hasRead)
+  }
 
   func load() async throws -> AccessToken? {
     if isLocked.value { throw CocoaError(.fileReadNoPermission) }
-    return box.value
+    let token = box.value
+    try await hasRead()
+    return token
   }
 
   func save(_ token: AccessToken?) async throws { box.value = token }

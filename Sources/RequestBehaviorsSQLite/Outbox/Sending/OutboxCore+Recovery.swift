@@ -53,15 +53,18 @@ extension OutboxCore {
   /// - Throws: The error of the file.
   func buryAbsent(readingBy readSessions: () async -> Bool) async throws -> Bool {
     let (present, now) = (present, now)
-    let gone = try await store.write(durability: .normal) { db in
-      try self.table(db).absentScopes(present: present, now: now, limit: Self.longestAbsence)
+    let (gone, last) = try await store.write(durability: .normal) { db in
+      let gone = try self.table(db).absentScopes(present: present, now: now, limit: Self.longestAbsence)
+      return (gone, try self.table(db).last())
     }
     // A user whom another process has signed in is not gone.
     guard !gone.isEmpty else { return true }
     guard await readSessions() else { return false }
     try await refreshOwners()
     if settings.atSignOut == .discard {
-      try await discard { gone.contains($0.scope) && $0.isListed(self.members) && !self.present.contains($0.scope) }
+      try await discard(upTo: last) {
+        gone.contains($0.scope) && $0.isListed(self.members) && !self.present.contains($0.scope)
+      }
     }
     for scope in gone where !self.present.contains(scope) { try await bury(scope) }
     return true

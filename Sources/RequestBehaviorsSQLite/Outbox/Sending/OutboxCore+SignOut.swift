@@ -50,25 +50,28 @@ extension OutboxCore {
   /// - Throws: The error of the file.
   func discardLeft(readingBy readSessions: () async -> Bool) async throws -> Bool {
     guard settings.atSignOut == .discard else { return true }
-    let owners = try await store.read { try self.table($0).owners() }
+    let (owners, last) = try await store.read { db in (try self.table(db).owners(), try self.table(db).last()) }
     guard owners.contains(where: { $0.hasLeft(members) }) else { return true }
     // A user whom another process has signed in has not left, and the session may not know of that yet.
     guard await readSessions() else { return false }
     try await refreshOwners()
-    if owners.contains(where: { $0.hasLeft(members) }) { try await discard { $0.hasLeft(self.members) } }
+    // Nor may it know of a user who has been signed in there since, and whose entries are later ones.
+    if owners.contains(where: { $0.hasLeft(members) }) { try await discard(upTo: last) { $0.hasLeft(self.members) } }
     return true
   }
 
   /// Removes the entries of owners, dead letters too, and overwrites them in the file.
   ///
-  /// - Parameter isGone: Returns whether an owner's entries are removed. It is asked within the transaction: a user who
-  ///   signs in before that can have new entries.
+  /// - Parameters:
+  ///   - last: The number of the last entry that is removed.
+  ///   - isGone: Returns whether an owner's entries are removed. It is asked within the transaction: a user who signs in
+  ///     before that can have new entries.
   /// - Throws: The error of the file.
-  func discard(_ isGone: @escaping @Sendable (OutboxOwner) -> Bool) async throws {
+  func discard(upTo last: Int64 = .max, _ isGone: @escaping @Sendable (OutboxOwner) -> Bool) async throws {
     try await store.writeErasing(durability: .full, emptiesLog: true) { db in
       let table = self.table(db)
       for owner in try table.owners() where isGone(owner) {
-        let (ids, unused) = try table.removeAll(of: owner)
+        let (ids, unused) = try table.removeAll(of: owner, upTo: last)
         try db.afterCommit {
           self.files?.remove(unused)
           for id in ids { self.tickets.wake(id) }

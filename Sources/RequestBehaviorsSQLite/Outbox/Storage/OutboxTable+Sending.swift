@@ -169,13 +169,20 @@ extension OutboxTable {
     ) { OutboxOwner(scope: try $0[0], sessions: try $0[1]) }
   }
 
+  /// Returns the number of the last entry; 0 if there is none.
+  func last() throws -> Int64 {
+    try db.first("SELECT coalesce(max(seq), 0) FROM outbox_entry", as: Int64.self) ?? 0
+  }
+
   /// Removes the entries of an owner, dead letters too.
   ///
-  /// - Parameter owner: The owner.
+  /// - Parameters:
+  ///   - owner: The owner.
+  ///   - last: The number of the last entry that is removed.
   /// - Returns: The IDs of the entries, and the attachments that no entry has any more.
   /// - Throws: The error of the file.
-  func removeAll(of owner: OutboxOwner) throws -> (ids: [UUID], unused: [String]) {
-    let condition: SQL = "queue = \(queue) AND scope = \(owner.scope) AND state <> 5"
+  func removeAll(of owner: OutboxOwner, upTo last: Int64) throws -> (ids: [UUID], unused: [String]) {
+    let condition: SQL = "queue = \(queue) AND scope = \(owner.scope) AND state <> 5 AND seq <= \(last)"
     let removed = try db.query("SELECT id, files FROM outbox_entry WHERE \(sql: condition)") { row in
       (id: UUID(uuidString: try row[0]), files: OutboxRow.list(try row[1]))
     }
