@@ -1,4 +1,5 @@
 import Foundation
+import RequestBehaviors
 
 #if canImport(Glibc)
   import Glibc

@@ -1,5 +1,6 @@
 internal import CRequestBehaviorsSQLite
 import Foundation
+import RequestBehaviors
 
 extension SQLiteStore {
   /// Copies the database to another file, which is created or replaced; reads and writes continue.

@@ -17,7 +17,8 @@ public import Foundation
 /// The file has the permissions 0600. A file with other permissions is given these; that is an error if this process
 /// may not do so. The file is replaced as a whole: whenever the process or the machine stops, it holds the old token or
 /// the new one. A file with other content is an error of code ``NetworkError/Code-swift.struct/tokenStoreFailed`` until
-/// it is removed, or until a sign-in or sign-out replaces it.
+/// it is removed, or until a sign-in or sign-out replaces it. If the URL is that of a symbolic link, all this is about
+/// the file to which the link leads when the store is created, and the link stays.
 ///
 /// On Apple platforms the file can be read from the first unlock after a start of the device, and is left out of
 /// backups. The keychain is the better place there: use `KeychainTokenStore`.
@@ -25,21 +26,26 @@ public final class FileTokenStore: TokenStore {
   /// The file.
   public let url: URL
 
-  /// The path, with the symbolic links of the folder resolved: stores of one path are one store.
+  /// The path without symbolic links: stores of one path are one store.
   public let location: String?
 
   // File functions block, and the threads of Swift concurrency must not.
   private let queue = BlockingQueue(label: "FileTokenStore")
   private let refreshLock: FileLock
+  /// The file to which the URL leads, if it is that of a link.
+  private let file: URL
 
   /// Creates a store.
   ///
   /// - Parameter url: The file's URL; its folder is made, for the user only, when a token is stored.
   public init(url: URL) {
     self.url = url
-    refreshLock = FileLock(url: url.appendingPathExtension("lock"))
-    let folder = url.deletingLastPathComponent().resolvingSymlinksInPath()
-    location = folder.appending(path: url.lastPathComponent).standardizedFileURL.path(percentEncoded: false)
+    // Otherwise a link would be replaced or removed, and the file to which it leads would keep its token.
+    let file = FileTokenStore.followingLink(url)
+    self.file = file
+    refreshLock = FileLock(url: file.appendingPathExtension("lock"))
+    let folder = file.deletingLastPathComponent().resolvingSymlinksInPath()
+    location = folder.appending(path: file.lastPathComponent).standardizedFileURL.path(percentEncoded: false)
   }
 
   /// Returns the token; `nil` if there is no file.
@@ -83,11 +89,17 @@ public final class FileTokenStore: TokenStore {
     try TokenFile.read(path).map { try StoredToken.decode($0, from: "the token file \(path)") }
   }
 
+  private static func followingLink(_ url: URL) -> URL {
+    let path = url.path(percentEncoded: false)
+    guard url.isFileURL, (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) != nil else { return url }
+    return URL(filePath: RealPath.of(path))
+  }
+
   private func onQueue<Value: Sendable>(_ work: @escaping @Sendable (String) throws -> Value) async throws -> Value {
     guard url.isFileURL else {
       throw NetworkError.tokenStoreFailed("the token file's URL \(url) is not a file URL; make it with URL(filePath:)")
     }
-    let path = url.path(percentEncoded: false)
+    let path = file.path(percentEncoded: false)
     return try await withCheckedThrowingContinuation { continuation in
       queue.async { continuation.resume(with: Result { try work(path) }) }
     }

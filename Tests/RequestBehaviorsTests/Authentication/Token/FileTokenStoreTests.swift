@@ -46,6 +46,43 @@ import Testing
     #expect(FileTokenStore(url: folder.appending(path: "other.json")).location != direct.location)
   }
 
+  /// Makes a link to the file, which need not exist, in a folder beside that of the file.
+  private func linkToFile(_ target: String = "../deep/token.json") throws -> URL {
+    let link = folder.appending(path: "linked/link.json")
+    for place in [link, file] {
+      try FileManager.default.createDirectory(
+        at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
+    }
+    try FileManager.default.createSymbolicLink(
+      atPath: link.path(percentEncoded: false), withDestinationPath: target)
+    return link
+  }
+
+  @Test func `a sign-out removes the file that a link leads to`() async throws {
+    try await FileTokenStore(url: file).save(AccessToken("t1", refreshToken: "r1"))
+    let session = TokenSession(source: .signInOnly, store: FileTokenStore(url: try linkToFile()))
+    #expect(try await session.isSignedIn())
+    try await session.signOut()
+    #expect(try names() == [])
+  }
+
+  @Test(arguments: [true, false])
+  func `a token replaces the file that a link leads to, and not the link`(exists: Bool) async throws {
+    if exists { try await FileTokenStore(url: file).save(AccessToken("t1")) }
+    let link = try linkToFile()
+    try await FileTokenStore(url: link).save(AccessToken("t2"))
+    #expect(try await FileTokenStore(url: file).load()?.value == "t2")
+    #expect(try await FileTokenStore(url: link).load()?.value == "t2")
+    #expect(try names() == ["token.json"])
+  }
+
+  @Test func `a file and a link to it are one store with one lock`() async throws {
+    let link = try linkToFile(file.path(percentEncoded: false))
+    #expect(FileTokenStore(url: link).location == FileTokenStore(url: file).location)
+    try await FileTokenStore(url: link).withLock {}
+    #expect(try names() == ["token.json.lock"])
+  }
+
   @Test func `the next token removes the permissions of others from the file`() async throws {
     let store = FileTokenStore(url: file)
     try await store.save(AccessToken("t1"))
