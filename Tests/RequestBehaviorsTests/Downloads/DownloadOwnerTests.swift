@@ -181,6 +181,31 @@ import Testing
     #expect(try server.names == [])
   }
 
+  @Test func `a sign-out ends a download whose server has stopped sending, and frees its place for the next user`()
+    async throws
+  {
+    let behaviors = try await signedIn()
+    let (parts, server) = AsyncThrowingStream.makeStream(of: Data.self)
+    let transport = ClosureTransport { request in
+      NetworkResponse(
+        request: request, statusCode: 200, headers: ["ETag": "\"a\""],
+        body: .stream(ByteStream(parts) { server.finish() }))
+    }
+    let stalled = NetworkClient(
+      configuration: RequestConfiguration(baseURL: baseURL, behaviors: behaviors), transport: transport)
+    let destination = self.server.destination
+    let download = Task { try await stalled.download(.get("file"), to: destination) }
+    server.yield(Data(count: 300 << 10))
+    while !FileManager.default.fileExists(atPath: destination.path + ".partial.json") { await Task.yield() }
+    try await session.signOut()
+    try await session.signIn(AccessToken("bob"))
+    try await self.server.client(behaviors).download(.get("file"), to: destination)
+    let error = await #expect(throws: NetworkError.self) { try await download.value }
+    #expect(error?.code == .signedOut)
+    #expect(try self.server.names == ["file.bin"])
+    #expect(try Data(contentsOf: destination) == self.server.content.value)
+  }
+
   @Test func `a download of another user that waits at the sign-out keeps its own file`() async throws {
     let gate = Gate()
     let events = RecordedEvents()

@@ -103,7 +103,11 @@ struct DownloadBehavior: ResumingBehavior {
     var pending: [UInt8] = []
     var isTooLong = false
     let body = response.body
-    if case .stream(let stream) = body { response.request.call.lifetime?.endWithClient(stream) }
+    if case .stream(let stream) = body {
+      response.request.call.lifetime?.endWithClient(stream)
+      file.endWithOwner(stream)
+    }
+    defer { file.forgetBody() }
     do {
       for try await chunk in response.bytes {
         count += Int64(chunk.count)

@@ -9,14 +9,18 @@ package final class DownloadDestinations: Sendable {
   nonisolated(unsafe) private var paths: Set<String> = []
   // Protected by `lock`: the unfinished files to remove when a destination becomes free, by its first path.
   nonisolated(unsafe) private var unwanted: [String: [DownloadRecord]] = [:]
-  // Protected by `lock`: the paths at which an unfinished file is being removed, and the downloads that wait for that.
+  // Protected by `lock`: the paths at which an unfinished file is being removed, or the download of a user who has left
+  // ends, and the downloads that wait for that.
   nonisolated(unsafe) private var removing: Set<String> = []
   nonisolated(unsafe) private var waiters: [Waiter<Void>] = []
+
+  /// Records that the download at a destination ends, because its user has left: the next one waits for that.
+  func noteEnd(at places: [String]) { lock.withLock { removing.formUnion(paths.intersection(places)) } }
 
   /// The holder of a path that is taken already.
   enum Obstacle {
     case download
-    /// The unfinished file of a user who has left is being removed.
+    /// The unfinished file of a user who has left is being removed, or that user's download ends.
     case removal(Waiter<Void>)
   }
 

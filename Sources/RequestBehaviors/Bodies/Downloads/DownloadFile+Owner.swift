@@ -24,6 +24,29 @@ extension DownloadFile {
   /// Cancels that removal: this download has no unfinished file any more.
   func stayWithScope() { call.withLock(\.self)?.scopeEndings?.leftovers.forget(partial.path) }
 
+  /// The name of the body among the data that are removed at a sign-out.
+  private var bodyID: String { partial.path + " body" }
+
+  /// Arranges that a body ends when an owner of its call signs out.
+  ///
+  /// A server that sends nothing more would keep the unfinished file in its place, and the next user from downloading to
+  /// it. That user's download waits until this one has ended.
+  func endWithOwner(_ body: ByteStream) {
+    guard let call = call.withLock(\.self) else { return }
+    let end = { @Sendable [body = body.canceller, owner = call.owner, places] in
+      do { try owner.verify() } catch {
+        DownloadDestinations.shared.noteEnd(at: places)
+        body.cancel(throwing: error)
+      }
+    }
+    for scope in call.scopes { call.scopeEndings?.leftovers.add(bodyID, of: scope, end) }
+    // The user may have left just before that.
+    end()
+  }
+
+  /// Cancels that: the body has been read.
+  func forgetBody() { call.withLock(\.self)?.scopeEndings?.leftovers.forget(bodyID) }
+
   /// Removes the unfinished file of a download, unless another download has left its own file there.
   ///
   /// If another download of this process uses the place, it removes the file at its end.

@@ -16,7 +16,7 @@ final class DownloadFile: Sendable {
   /// The URL of the record of the unfinished file.
   let sidecar: URL
   /// The paths of the three files, which no other download may use.
-  private let places: [String]
+  let places: [String]
   private let queue = BlockingQueue(label: "RequestBehaviors.DownloadFile")
   // This variable and the next two are used on the queue only.
   nonisolated(unsafe) private(set) var file: PartialFile?
