@@ -16,6 +16,40 @@
       await end.wait()
     }
 
+    @Test func `a session counts from its retirement to its end`() async throws {
+      let count = SessionCount(limit: 1)
+      let end = SessionEnd()
+      let session = end.makeSession()
+      #expect(!count.isFull)
+      SessionRetirement(interval: .zero, idleTime: .zero, closingTime: .zero, count: count).begin(session)
+      #expect(count.isFull)
+      await end.wait()
+      #expect(!count.isFull)
+    }
+
+    // Otherwise the process would run out of descriptors, and the platform would end it.
+    @Test(arguments: [RequestMethod.post, .patch, "REPORT"])
+    func `a request that needs a session over TLS is not sent while too many sessions stay`(
+      method: RequestMethod
+    ) async throws {
+      let server = try LoopbackServer()
+      let transport = URLSessionTransport(spool: BodySpool(), sessions: SessionCount(limit: 0))
+      let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+      let error = await #expect(throws: NetworkError.self) {
+        try await transport.send(NetworkRequest(method, url: url))
+      }
+      #expect(error?.code == .concurrencyLimited)
+      #expect(error?.progress?.stage == .notSent)
+      #expect(error?.message.contains("CurlTransport") == true)
+      #expect(server.connectionCount == 0)
+    }
+
+    @Test func `a request without TLS is sent however many sessions stay`() async throws {
+      let server = try LoopbackServer { _ in .text("ok") }
+      let transport = URLSessionTransport(spool: BodySpool(), sessions: SessionCount(limit: 0))
+      #expect(try await transport.send(server.request(.post)).text == "ok")
+    }
+
     @Test func `a task goes on to its end before its session ends`() async throws {
       let gate = LoopbackGate()
       let server = try LoopbackServer()

@@ -15,6 +15,7 @@
     private let idleTime: Duration
     /// The time between the last request and the end of the session.
     private let closingTime: Duration
+    private let count: SessionCount
 
     /// Creates a retirement of sessions.
     ///
@@ -24,21 +25,28 @@
     ///     the age up to which libcurl uses an idle connection: 118 s (`CURLOPT_MAXAGE_CONN`).
     ///   - closingTime: The time that libcurl has for closing connections. By default five seconds, which is longer
     ///     than it waits for a server that does not close its side: two.
+    ///   - count: The number of sessions that stay; by default of all in the process.
     package init(
-      interval: Duration = .seconds(10), idleTime: Duration = .seconds(125), closingTime: Duration = .seconds(5)
+      interval: Duration = .seconds(10), idleTime: Duration = .seconds(125), closingTime: Duration = .seconds(5),
+      count: SessionCount = .ofProcess
     ) {
-      (self.interval, self.idleTime, self.closingTime) = (interval, idleTime, closingTime)
+      (self.interval, self.idleTime, self.closingTime, self.count) = (interval, idleTime, closingTime, count)
     }
 
     /// Ends a session some time after its last task.
     ///
     /// - Parameter session: The session, in which no task is started any more.
     package func begin(_ session: URLSession) {
+      count.add(1)
+      waitForTasks(of: session)
+    }
+
+    private func waitForTasks(of session: URLSession) {
       session.getAllTasks { tasks in
         if tasks.isEmpty {
           after(idleTime) { closeConnections(of: session) }
         } else {
-          after(interval) { begin(session) }
+          after(interval) { waitForTasks(of: session) }
         }
       }
     }
@@ -49,7 +57,10 @@
       var request = URLRequest(url: nowhere)
       request.httpShouldHandleCookies = false
       let task = session.dataTask(with: request) { _, _, _ in
-        after(closingTime) { session.finishTasksAndInvalidate() }
+        after(closingTime) {
+          count.add(-1)
+          session.finishTasksAndInvalidate()
+        }
       }
       task.resume()
     }

@@ -22,6 +22,7 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
   private let connectionReuse: URLSessionTransport.ConnectionReuse
   let spool: BodySpool
   let clock: RequestClock
+  private let sessions: SessionCount
   #if canImport(ObjectiveC)
     let serverTrust: ServerTrust
   #endif
@@ -43,7 +44,9 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
   // URLSession is never called under its lock.
   private let table = Locked(Table())
 
-  init(_ configuration: URLSessionTransport.Configuration, spool: BodySpool, clock: RequestClock) {
+  init(
+    _ configuration: URLSessionTransport.Configuration, spool: BodySpool, clock: RequestClock, sessions: SessionCount
+  ) {
     let platform = configuration.makePlatform()
     self.configuration = platform.configuration
     hasOwnCookies = platform.hasOwnCookies
@@ -56,6 +59,7 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
     self.delegateQueue = DelegateQueue.make(over: queue)
     self.spool = spool
     self.clock = clock
+    self.sessions = sessions
     self.timer = DeadlineTimer(clock: clock)
     super.init()
     // The session keeps its delegate alive until it is invalidated.
@@ -191,6 +195,7 @@ extension TransferRegistry {
   ) {
     let isAlone = isAlone || !connectionReuse.includes(transfer.request.method) || mayDamageOthers(transfer)
     let usesTLS = usesTLS(transfer)
+    if isAlone, usesTLS, sessions.isFull { return failForSessions(transfer) }
     if !isAlone, usesTLS { hasUsedTLS = true }
     let session = isAlone ? makeSession() : session
     let task = makeTask(session)
@@ -200,12 +205,23 @@ extension TransferRegistry {
     if isAlone { finish(session, hasUsedTLS: usesTLS) }
   }
 
+  /// Fails a transfer that needs a session of its own while so many stay that the process might run out of descriptors.
+  private func failForSessions(_ transfer: Transfer) {
+    var error = NetworkError(
+      .concurrencyLimited,
+      "the request needs a connection of its own, and URLSession holds too many of earlier requests, each for about two "
+        + "minutes (libcurl 8.9 and later); use the CurlTransport, or send fewer such requests")
+    error.progress = NetworkError.Progress(.notSent)
+    transfer.fail(error)
+    end(transfer)
+  }
+
   private func usesTLS(_ transfer: Transfer) -> Bool { transfer.urlRequest.url?.scheme?.lowercased() == "https" }
 
   /// Ends a session after its tasks.
   func finish(_ session: URLSession, hasUsedTLS: Bool) {
     #if canImport(FoundationNetworking)
-      if hasUsedTLS, PlatformCurl.failsAtTheEndOfSessions { return SessionRetirement().begin(session) }
+      if hasUsedTLS, PlatformCurl.failsAtTheEndOfSessions { return SessionRetirement(count: sessions).begin(session) }
     #endif
     session.finishTasksAndInvalidate()
   }

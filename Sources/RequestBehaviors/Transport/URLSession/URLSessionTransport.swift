@@ -41,10 +41,13 @@ public final class URLSessionTransport: Transport {
     self.init(configuration: configuration, clock: clock, spool: configuration.uploadSpool)
   }
 
-  package init(configuration: Configuration = Configuration(), clock: RequestClock = .system, spool: BodySpool) {
+  package init(
+    configuration: Configuration = Configuration(), clock: RequestClock = .system, spool: BodySpool,
+    sessions: SessionCount = .ofProcess
+  ) {
     objection = configuration.objection
     responseSpool = configuration.spool
-    registry = TransferRegistry(configuration, spool: spool, clock: clock)
+    registry = TransferRegistry(configuration, spool: spool, clock: clock, sessions: sessions)
   }
 
   // The registry and its session keep each other alive until the registry is closed, but nothing keeps the transport
