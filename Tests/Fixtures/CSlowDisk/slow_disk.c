@@ -34,7 +34,18 @@ int rename(const char *old, const char *new) {
   return system ? system(old, new) : -1;
 }
 
-void slow_disk_pause_at(const char *name) { place = strcmp(name, "fsync") == 0 ? "fsync" : "rename"; }
+int unlink(const char *path) {
+  int (*system)(const char *) = (int (*)(const char *))dlsym(RTLD_NEXT, "unlink");
+  pause_at("unlink");
+  return system ? system(path) : -1;
+}
+
+void slow_disk_pause_at(const char *name) {
+  static const char *const places[] = {"fsync", "rename", "unlink"};
+  for (int index = 0; index < 3; index++) {
+    if (strcmp(name, places[index]) == 0) place = places[index];
+  }
+}
 
 #else
 

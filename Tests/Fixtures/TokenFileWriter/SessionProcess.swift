@@ -2,7 +2,7 @@ import CSlowDisk
 import Foundation
 import RequestBehaviors
 
-/// Sends one request, and tells the status that it came to, and whether the session is signed in then.
+/// Sends one request, and tells what that came to, and whether the session is signed in then.
 ///
 /// Where it is told to pause, it writes a line and waits for one, so that a test can stop it right there.
 struct SessionProcess {
@@ -11,12 +11,20 @@ struct SessionProcess {
   /// `source`: before the source sends its request; `transport`: when that request has passed all checks; `response`:
   /// when its response has come and nothing is stored; `fsync` and `rename`: when the file of the new token is put on
   /// the disk and in its place (on Linux); `start`: before anything is done.
+  ///
+  /// With `remove ` before `rename` or `unlink` it removes the stored token in place of a request, and tells
+  /// whether it was still there.
   let pause: String
 
   func run() async throws {
     let pause = pause
     if pause == "start" { await waitForLine() }
     if pause == "fsync" || pause == "rename" { slow_disk_pause_at(pause) }
+    if pause.hasPrefix("remove ") {
+      let token = try await store.load()
+      slow_disk_pause_at(String(pause.dropFirst(7)))
+      return tell(try await store.replace(token, with: nil) ? "removed" : "not removed")
+    }
     let endpoint = TokenEndpoint("token", clientID: "app")
     let session = TokenSession(
       source: .refreshing { token, client in

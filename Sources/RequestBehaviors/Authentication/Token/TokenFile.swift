@@ -92,7 +92,7 @@ enum TokenFile {
     for _ in 0..<8 {
       try makeFolder(folder)
       removeLeftovers(of: path, in: folder)
-      let temporary = "\(temporaryPrefix(of: path))\(getpid()).\(launch).\(Nonce.make())"
+      let temporary = makeTemporaryName(for: path)
       defer { unlink(temporary) }
       try write(data, to: temporary)
       let isReplaced = try guarding(path, own: temporary) { () -> Bool? in
@@ -111,6 +111,9 @@ enum TokenFile {
 
   /// Removes a file, and the leftovers of attempts to replace it.
   ///
+  /// The file gets another name before it is removed. So a process that was stopped in the middle sees that it has the
+  /// file of another process, and puts it back.
+  ///
   /// - Parameters:
   ///   - path: The file.
   ///   - isExpected: Reads the file, and returns whether it may be removed.
@@ -121,11 +124,56 @@ enum TokenFile {
     let folder = (path as NSString).deletingLastPathComponent
     removeLeftovers(of: path, in: folder)
     return try guarding(path) {
-      guard try isExpected() else { return false }
+      // Each round but the last meets another process that was faster.
+      for _ in 0..<8 {
+        // The file is open until it is removed, so no other file gets its number meanwhile.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        defer { if file >= 0 { close(file) } }
+        guard try isExpected() else { return false }
+        if try take(file, away: path) {
+          synchronize(folder)
+          return true
+        }
+      }
+      errno = EBUSY
+      throw failure("remove", path)
+    }
+  }
+
+  /// Removes a file, unless another one is in its place meanwhile.
+  ///
+  /// - Parameters:
+  ///   - file: The open file; negative if it could not be opened.
+  ///   - path: The path of the file.
+  /// - Returns: Whether there is no file any more; false if there is another one, which stays.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``.
+  private static func take(_ file: Int32, away path: String) throws -> Bool {
+    guard let opened = status({ fstat(file, $0) }), opened.st_mode & S_IFMT == S_IFREG else {
+      // Another kind of file is not moved, and a file that may not be read is not known again.
       guard unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR else { throw failure("remove", path) }
-      synchronize(folder)
       return true
     }
+    let removed = makeTemporaryName(for: path)
+    guard rename(path, removed) == 0 else {
+      guard errno == ENOENT else { throw failure("remove", path) }
+      return true
+    }
+    defer { unlink(removed) }
+    if let found = status({ stat(removed, $0) }), found.st_dev == opened.st_dev, found.st_ino == opened.st_ino {
+      return true
+    }
+    // If a third process has stored a still newer one, that one stays.
+    link(removed, path)
+    return false
+  }
+
+  private static func status(_ read: (UnsafeMutablePointer<stat>) -> Int32) -> stat? {
+    var status = stat()
+    return read(&status) == 0 ? status : nil
+  }
+
+  private static func makeTemporaryName(for path: String) -> String {
+    "\(temporaryPrefix(of: path))\(getpid()).\(launch).\(Nonce.make())"
   }
 
   private static func write(_ data: Data, to path: String) throws {

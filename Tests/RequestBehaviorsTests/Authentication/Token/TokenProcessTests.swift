@@ -76,6 +76,18 @@
         #expect(text == "failed signedOut\nsigned \(next == nil ? "out" : "in")\n")
         #expect(try await store.load()?.value == next)
       }
+
+      @Test(arguments: [("rename", "not removed\n"), ("unlink", "removed\n")])
+      func `a process that is slow to remove a token leaves a newer one of another process`(
+        call: String, outcome: String
+      ) async throws {
+        try await signIn()
+        let slow = try place.process("remove \(call)")
+        #expect(await slow.lines(1) == "paused\n")
+        try await TokenSession(source: .refreshToken(.test), store: store).signIn(AccessToken("newer"))
+        #expect(await slow.end(after: Data("go\n".utf8)).text == outcome)
+        #expect(try await store.load()?.value == "newer")
+      }
     #endif
   }
 #endif
