@@ -144,7 +144,7 @@ private struct Vault: Sendable {
       }
     }
     await clock.waitForSleepers(1)
-    id.approve(userCode: String(shown.withLock { $0 }.split(separator: " ").last ?? ""))
+    try id.approve(userCode: String(shown.withLock { $0 }.split(separator: " ").last ?? ""))
     clock.advance(by: .seconds(5))
     try await task.value
     #expect(try await store.load()?.scopes == ["orders.read"])

@@ -116,8 +116,14 @@ import Testing
     let flow = OAuth2DeviceFlow(
       session: TokenSession(source: .refreshToken(endpoint)), endpoint: endpoint,
       over: NetworkClient(configuration: configuration))
-    let grant = try await flow.signIn { id.approve(userCode: $0.userCode) }
+    let grant = try await flow.signIn { try id.approve(userCode: $0.userCode) }
     #expect(id.accepts(grant.token))
+  }
+
+  @Test(arguments: ["", "USER-9"])
+  func `a consent with a code that no device shows is refused`(code: String) {
+    let error = #expect(throws: NetworkError.self) { try id.approve(userCode: code) }
+    #expect(error?.message.contains("\"\(code)\"") == true)
   }
 }
 

@@ -93,8 +93,15 @@ public final class MockOAuth2Server: Sendable {
   /// Consents on the other device, with the code that this one shows.
   ///
   /// - Parameter userCode: The code that the device shows.
-  public func approve(userCode: String) {
-    state.withLock { state in
+  /// - Throws: `NetworkError` of code `invalidRequest` if no device was given this code, or its sign-in is over.
+  public func approve(userCode: String) throws {
+    try state.withLock { state in
+      guard state.devices["device-" + userCode] != nil else {
+        throw NetworkError(
+          .invalidRequest,
+          "no device waits for a consent with the user code \"\(userCode)\"; the server gave no such code, or the sign-in "
+            + "is over")
+      }
       state.number += 1
       state.devices["device-" + userCode] = Grant(family: state.number)
     }
