@@ -16,6 +16,9 @@ public import RequestBehaviors
 /// `access_token_refresh` names that process for 30 seconds, which it renews. On Linux and macOS the others notice at
 /// once that it has ended, on macOS only after its parent has noticed. On other platforms, and for a process that is
 /// stopped, they wait until the 30 seconds have passed.
+///
+/// The processes compare these times by their wall clocks. Two whose clocks differ by more than 30 seconds, as of two
+/// machines, may refresh at the same time.
 public final class SQLiteTokenStore: TokenStore, ClosableTokenStore {
   private let store: SQLiteStore
   private let name: String

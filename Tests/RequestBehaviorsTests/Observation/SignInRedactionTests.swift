@@ -32,6 +32,22 @@ import Testing
   }
 
   @Test(arguments: [
+    (#"{"code":"Sqx7-c4nary-0001","state":"Wz9-st4te-0002","redirect_uri":"app:/cb"}"#, "application/json"),
+    (#"{"state":"Wz9-st4te-0002","code":"Sqx7-c4nary-0001","redirect_uri":"app:/cb"}"#, "application/json"),
+    ("state=Wz9-st4te-0002&code=Sqx7-c4nary-0001", "application/x-www-form-urlencoded"),
+    ("state=Wz9-st4te-0002&code=Sqx7-c4nary-0001", "text/plain"),
+    ("code=Sqx7-c4nary-0001&state=Wz9-st4te-0002", "text/plain"),
+  ])
+  func `an excerpt that ends before the other names of a sign-in hides its code and state`(
+    body: String, contentType: String
+  ) {
+    for limit in 0...body.utf8.count {
+      let shown = Redactor.standard.redact(body: Data(body.utf8), contentType: contentType, limit: limit)
+      #expect(!shown.contains("Sq") && !shown.contains("Wz"), "shown at a limit of \(limit): \(shown)")
+    }
+  }
+
+  @Test(arguments: [
     ("https://h/issues?state=open&page=2", "https://h/issues?state=open&page=2"),
     ("https://h/cb?code=canary&state=canary", "https://h/cb?code=REDACTED&state=REDACTED"),
     ("https://h/cb?error=access_denied&state=canary", "https://h/cb?error=REDACTED&state=REDACTED"),

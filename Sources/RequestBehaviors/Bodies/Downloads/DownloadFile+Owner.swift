@@ -29,8 +29,8 @@ extension DownloadFile {
 
   /// Arranges that a body ends when an owner of its call signs out.
   ///
-  /// A server that sends nothing more would keep the unfinished file in its place, and the next user from downloading to
-  /// it. That user's download waits until this one has ended.
+  /// Otherwise a server that sends nothing more would keep the unfinished file in its place. The next user's download
+  /// to the place waits until this one has ended.
   func endWithOwner(_ body: ByteStream) {
     guard let call = call.withLock(\.self) else { return }
     let end = { @Sendable [body = body.canceller, owner = call.owner, places] in

@@ -71,7 +71,10 @@ extension Redactor {
       }
       let decoded = name.removingPercentEncoding ?? name
       let kind = SignInNames.ambiguous(decoded.utf8)
-      let isHidden = isSensitive(field: decoded) || kind == .code || (kind == .state && isSignIn)
+      // The other names may be behind the end of an excerpt.
+      let mayBeOfSignIn =
+        isSignIn || isCutOff && (pair.endIndex == bytes.endIndex || SignInNames.looksSecret(pair[(equals + 1)...]))
+      let isHidden = isSensitive(field: decoded) || kind == .code || (kind == .state && mayBeOfSignIn)
       output.append(contentsOf: pair[...equals])
       if isHidden {
         output.append(contentsOf: RedactionRules.placeholder)
@@ -86,8 +89,8 @@ extension Redactor {
   private func appendFormValue(
     _ value: Slice<UnsafeBufferPointer<UInt8>>, isCutOff: Bool, to output: inout [UInt8]
   ) {
-    // The end of the body may have cut an escape, and a form may have others that are none. A `+` is a space, as after
-    // the name of an authentication scheme.
+    // The end of the body may have cut an escape, and a form may have a `%` that begins no escape. A `+` is a space, as
+    // after the name of an authentication scheme.
     let decoded = PercentEncoding.decodedForm(String(decoding: value, as: UTF8.self))
     let shown = redactedByShape(decoded, isCutOff: isCutOff)
     output.append(contentsOf: shown == decoded ? Array(value) : Array(shown.utf8))

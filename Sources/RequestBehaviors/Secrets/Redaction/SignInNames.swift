@@ -62,7 +62,7 @@ enum SignInNames {
     return company.isOfSignIn
   }
 
-  /// Whether the value of a `code` without other names may belong to a sign-in.
+  /// Whether the value of a `code` or a `state` without other names may belong to a sign-in.
   ///
   /// It is then neither short nor made of words, as the code of an error is.
   static func looksSecret(_ value: some Collection<UInt8>) -> Bool {
@@ -92,13 +92,16 @@ extension UInt8 {
 extension JSONRedaction {
   /// Whether the value after the name `code` or `state` belongs to a sign-in.
   mutating func isOfSignIn(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard let kind = SignInNames.ambiguous(name) else { return false }
+    guard SignInNames.ambiguous(name) != nil else { return false }
     let isMarked = hasSignInNames ?? SignInNames.areOfSignIn(quotedTexts.filter { SignInNames.ambiguous($0) == nil })
     hasSignInNames = isMarked
-    if isMarked || kind == .state { return isMarked }
-    let value = bytes[index...].drop { $0 <= 0x20 }
-    guard value.first == UInt8(ascii: "\"") else { return false }
-    return SignInNames.looksSecret(value.dropFirst().prefix { $0 != UInt8(ascii: "\"") })
+    if isMarked { return true }
+    let quoted = bytes[index...].drop { $0 <= 0x20 }
+    guard quoted.first == UInt8(ascii: "\"") else { return false }
+    // The other names may be behind the end of an excerpt. So a state is judged by its value, too, and a value that is
+    // cut off is hidden.
+    let value = quoted.dropFirst().prefix { $0 != UInt8(ascii: "\"") }
+    return value.endIndex == bytes.endIndex || SignInNames.looksSecret(value)
   }
 
   /// The quoted texts that are short enough for a name.

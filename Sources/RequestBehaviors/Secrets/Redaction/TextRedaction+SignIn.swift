@@ -20,7 +20,9 @@ extension TextRedaction {
       return false
     }
     let first = bytes[..<start].lastIndex { $0.endsPairs }.map { $0 + 1 } ?? bytes.startIndex
-    return SignInNames.isSignIn(pairs: bytes[first..<run(from: start).endIndex])
+    let end = run(from: start).endIndex
+    // The other names of a sign-in may be behind the end of an excerpt.
+    return isCutOff && end == bytes.count || SignInNames.isSignIn(pairs: bytes[first..<end])
   }
 
   /// Returns the text from here to white space or a quote.

@@ -7,7 +7,7 @@ struct TextRedaction {
   /// The rules for text that a test is to play; `nil` for those of logs.
   private let playable: PlayableRedaction?
   /// Whether the text ends where a value may go on.
-  private let isCutOff: Bool
+  let isCutOff: Bool
   static let words = ASCIISet.words
   let words = TextRedaction.words
   private let nameEnds = ASCIISet.nameEnds

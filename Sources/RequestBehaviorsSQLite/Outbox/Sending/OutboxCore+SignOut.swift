@@ -64,8 +64,8 @@ extension OutboxCore {
   ///
   /// - Parameters:
   ///   - last: The number of the last entry that is removed.
-  ///   - isGone: Returns whether an owner's entries are removed. It is asked within the transaction: a user who signs in
-  ///     before that can have new entries.
+  ///   - isGone: Returns whether an owner's entries are removed. It is asked within the transaction, because a user who
+  ///     signs in before that can have new entries.
   /// - Throws: The error of the file.
   func discard(upTo last: Int64 = .max, _ isGone: @escaping @Sendable (OutboxOwner) -> Bool) async throws {
     try await store.writeErasing(durability: .full, emptiesLog: true) { db in

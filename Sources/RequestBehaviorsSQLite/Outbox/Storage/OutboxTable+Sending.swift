@@ -169,7 +169,7 @@ extension OutboxTable {
     ) { OutboxOwner(scope: try $0[0], sessions: try $0[1]) }
   }
 
-  /// Returns the number of the last entry; 0 if there is none.
+  /// Returns the number of the last entry; 0 if there are no entries.
   func last() throws -> Int64 {
     try db.first("SELECT coalesce(max(seq), 0) FROM outbox_entry", as: Int64.self) ?? 0
   }
