@@ -5,55 +5,47 @@ import TestSupport
 
 /// Does what might end the process, or what needs one of its own to be measured, and tells how it went.
 ///
-/// `get URL` sends one request, and `head URL` waits for the head of a streamed response; `soak COUNT` sends that many to a server of its own and prints how many threads and
-/// bytes the process has gained; `download URL FILE COUNT` downloads, tells when so many bytes are on the disk, and then
-/// how the download ended; `upload URL COUNT` sends a file that often and tells how; `stream URL` reads the streamed response of `large` below a URL; `cassette FOLDER NAME COUNT`
-/// records that many requests into a cassette that other processes record too; `log FILE` logs a request with that file
-/// as standard error; `downloads FOLDER COUNT` begins that many at once, one of which is sent at a time, with room for
-/// 200 descriptors, and tells how many succeed; `unread COUNT` logs that many requests to a standard error that is
-/// not read, and tells how many of their lines can be read later; `spools URL` sends a stream while another one is sent, both longer than what is kept in memory;
-/// `sessions URL SECONDS` ends sessions after requests, and waits so long before it tells how many succeeded;
-/// `mix URL COUNT` downloads that often beside uploads, and tells how many downloads are right.
+/// - `get URL` sends one request, and `head URL` waits for the head of a streamed response.
+/// - `fuzz COUNT` sends that many damaged responses to a client, and `mutation NUMBER` shows one of them.
+/// - `soak COUNT` sends that many requests to a server of its own, and prints how many threads and bytes the process has
+///   gained.
+/// - `stream URL` reads the streamed response of `large` below a URL.
+/// - `download URL FILE COUNT` downloads, tells when so many bytes are on the disk, and then how the download ended.
+/// - `downloads FOLDER COUNT` begins that many at once, one of which is sent at a time, with room for 200 descriptors,
+///   and tells how many succeed.
+/// - `upload URL COUNT` sends a file that often.
+/// - `spools URL` sends a stream while another one is sent, both longer than what is kept in memory.
+/// - `cassette FOLDER NAME COUNT` records that many requests into a cassette that other processes record, too.
+/// - `log FILE` logs a request with that file as standard error.
+/// - `unread COUNT` logs that many requests to a standard error that is not read, and tells how many of their lines can
+///   be read later.
+/// - `sessions URL SECONDS` ends sessions after requests, and waits so long before it tells how many succeeded.
+/// - `mix URL COUNT` downloads that often beside uploads, and tells how many downloads are right.
 @main
 enum TransportProbe {
   static func main() async throws {
-    let arguments = CommandLine.arguments.dropFirst()
-    if arguments.count == 4, arguments.first == "download" {
-      let values = Array(arguments)
-      return try await download(values[1], to: URL(fileURLWithPath: values[2]), telling: Int(values[3]) ?? 0)
-    }
-    if arguments.count == 4, arguments.first == "cassette" {
-      let values = Array(arguments)
-      return try await cassette(in: values[1], named: values[2], Int(values[3]) ?? 0)
-    }
-    if arguments.count == 3, arguments.first == "downloads" {
-      let values = Array(arguments)
-      return try await download(Int(values[2]) ?? 0, into: URL(fileURLWithPath: values[1]))
-    }
-    if arguments.count == 3, arguments.first == "upload" {
-      let values = Array(arguments)
-      return try await upload(to: values[1], Int(values[2]) ?? 0)
-    }
-    if arguments.count == 3, arguments.first == "sessions" {
-      let values = Array(arguments)
-      return try await endSessions(to: values[1], waiting: Int(values[2]) ?? 0)
-    }
-    if arguments.count == 3, arguments.first == "mix" {
-      let values = Array(arguments)
-      return try await mix(at: values[1], Int(values[2]) ?? 0)
-    }
-    switch (arguments.first, arguments.last) {
-    case ("get", let text?): try await get(text)
-    case ("head", let text?): try await get(text, .streamed)
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    guard (2...4).contains(arguments.count) else { throw CocoaError(.featureUnsupported) }
+    let text = arguments[1]
+    let number = arguments.last.flatMap { Int($0) } ?? 0
+    switch (arguments[0], arguments.count) {
+    case ("get", 2): try await get(text)
+    case ("head", 2): try await get(text, .streamed)
     #if os(Linux)
-      case ("fuzz", let text?): try await fuzz.run(Int(text) ?? 0)
-      case ("mutation", let text?): try await fuzz.show(Int(text) ?? 0)
+      case ("fuzz", 2): try await fuzz.run(number)
+      case ("mutation", 2): try await fuzz.show(number)
     #endif
-    case ("soak", let text?): try await soak(Int(text) ?? 0)
-    case ("stream", let text?): try await stream(text)
-    case ("log", let text?): try await log(to: text)
-    case ("unread", let text?): try await logUnread(Int(text) ?? 0)
-    case ("spools", let text?): try await spools(to: text)
+    case ("soak", 2): try await soak(number)
+    case ("stream", 2): try await stream(text)
+    case ("download", 4): try await download(text, to: URL(fileURLWithPath: arguments[2]), telling: number)
+    case ("downloads", 3): try await download(number, into: URL(fileURLWithPath: text))
+    case ("upload", 3): try await upload(to: text, number)
+    case ("spools", 2): try await spools(to: text)
+    case ("cassette", 4): try await cassette(in: text, named: arguments[2], number)
+    case ("log", 2): try await log(to: text)
+    case ("unread", 2): try await logUnread(number)
+    case ("sessions", 3): try await endSessions(to: text, waiting: number)
+    case ("mix", 3): try await mix(at: text, number)
     default: throw CocoaError(.featureUnsupported)
     }
   }
