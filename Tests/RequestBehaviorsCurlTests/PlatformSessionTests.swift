@@ -12,7 +12,9 @@
     private static let bundles = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
 
     /// Runs a program that trusts the authority of a server.
-    private func run(_ command: String, at path: String, _ number: Int) async throws -> ChildProcess.Result {
+    private func run(
+      _ command: String, at path: String, of door: SecureServer.Door = .secure, _ number: Int
+    ) async throws -> ChildProcess.Result {
       let server = try await SecureServer.shared()
       let files = server.directory.appending(path: "etc-\(UUID().uuidString)").path(percentEncoded: false)
       let authority = server.directory.appending(path: "ca.pem").path(percentEncoded: false)
@@ -20,7 +22,7 @@
       let rest = "cp /etc/hosts /etc/nsswitch.conf /etc/ld.so.cache '\(files)/etc/'"
       let script = (copies + [rest, "mount --bind '\(files)/etc' /etc"]).joined(separator: " && ")
       let program = try #require(ChildProcess.fixture("TransportProbe"))
-      let url = try server.url(.secure, path: path)
+      let url = try server.url(door, path: path)
       return try await PrivateMounts.start(script, program, [command, url.absoluteString, "\(number)"]).end()
     }
 
@@ -30,6 +32,12 @@
       let result = try await run("sessions", at: "back/", 0)
       #expect(result.text == "20 of 20\n")
       #expect(!result.wasKilled)
+    }
+
+    /// With libcurl 8.9 and later they stay for two minutes over HTTP/2.
+    @Test(.enabled("mounts are not allowed here") { await PrivateMounts.areAllowed() })
+    func `the connections of requests without a body are soon closed over HTTP 1`() async throws {
+      #expect(try await run("posts", at: "back/", of: .withoutHTTP2, 40).text == "40 of 40\nclosed\n")
     }
 
     /// With libcurl 7.88 uploads that shared their connection would damage many of these downloads.

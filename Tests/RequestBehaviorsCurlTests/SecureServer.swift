@@ -20,6 +20,8 @@
       case expired
       /// Like `secure`, but a connection is for two requests: HTTP/2 refuses further ones without processing them.
       case twoRequests
+      /// Over HTTP/1.1 only.
+      case withoutHTTP2
       /// Without TLS.
       case plain
     }
@@ -144,7 +146,7 @@
       func secure(_ door: Door, _ certificate: String, _ more: String = "") -> String {
         """
         server {
-          listen 127.0.0.1:\(ports[door.rawValue]) ssl http2;
+          listen 127.0.0.1:\(ports[door.rawValue]) ssl \(door == .withoutHTTP2 ? "" : "http2");
           \(door == .secure ? "listen [::1]:\(ports[door.rawValue]) ssl http2;" : "")
           ssl_certificate \(certificate).pem;
           ssl_certificate_key \(certificate).key;
@@ -201,6 +203,7 @@
           \(secure(.otherHost, "other"))
           \(secure(.expired, "expired"))
           \(secure(.twoRequests, "server", "keepalive_requests 2;"))
+          \(secure(.withoutHTTP2, "server"))
           server {
             listen 127.0.0.1:\(ports[Door.plain.rawValue]);
             listen [::1]:\(ports[Door.plain.rawValue]);

@@ -39,6 +39,28 @@ extension TransportProbe {
     print("\(succeeded) of \(sent)")
   }
 
+  /// Sends requests that have their own connections, and waits until these are closed.
+  ///
+  /// - Parameters:
+  ///   - text: The URL of a server, whose responses have a status of success.
+  ///   - count: The number of requests.
+  /// - Throws: An error if a request fails.
+  static func post(to text: String, _ count: Int) async throws {
+    guard let url = URL(string: text) else { throw URLError(.badURL) }
+    let transport = URLSessionTransport()
+    var succeeded = 0
+    for _ in 0..<count {
+      if try await transport.send(NetworkRequest(.post, url: url)).statusCode == 200 { succeeded += 1 }
+    }
+    print("\(succeeded) of \(count)")
+    var rounds = 300
+    while rounds > 0, try connections() > count / 4 {
+      try await Task.sleep(for: .milliseconds(100))
+      rounds -= 1
+    }
+    print(rounds > 0 ? "closed" : "open: \(try connections())")
+  }
+
   private static func connections() throws -> Int {
     let folder = "/proc/self/fd"
     let targets = try FileManager.default.contentsOfDirectory(atPath: folder).map {

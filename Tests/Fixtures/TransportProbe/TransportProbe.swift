@@ -20,6 +20,8 @@ import TestSupport
 /// - `unread COUNT` logs that many requests to a standard error that is not read, and tells how many of their lines can
 ///   be read later.
 /// - `sessions URL SECONDS` ends sessions after requests, and waits so long before it tells how many succeeded.
+/// - `posts URL COUNT` sends that many requests without a body, tells how many succeed, and then whether their connections
+///   are closed within half a minute.
 /// - `mix URL COUNT` downloads that often beside uploads, and tells how many downloads are right.
 @main
 enum TransportProbe {
@@ -45,6 +47,7 @@ enum TransportProbe {
     case ("log", 2): try await log(to: text)
     case ("unread", 2): try await logUnread(number)
     case ("sessions", 3): try await endSessions(to: text, waiting: number)
+    case ("posts", 3): try await post(to: text, number)
     case ("mix", 3): try await mix(at: text, number)
     default: throw CocoaError(.featureUnsupported)
     }

@@ -27,6 +27,18 @@
       #expect(!count.isFull)
     }
 
+    @Test(arguments: ["close", "Close"])
+    func `a session ends soon after a response that says that the connection is closed`(value: String) async throws {
+      let server = try LoopbackServer { _ in .text("hello").header("Connection", value) }
+      let end = SessionEnd()
+      let session = end.makeSession()
+      let task = session.dataTask(with: try #require(URL(string: "\(server.baseURL)")))
+      let slow = SessionRetirement(interval: .milliseconds(1), idleTime: .seconds(3_600), closingTime: .zero)
+      task.resume()
+      slow.begin(session, only: task)
+      await end.wait()
+    }
+
     // Otherwise the process would run out of descriptors, and the platform would end it.
     @Test(arguments: [RequestMethod.post, .patch, "REPORT"])
     func `a request that needs a session over TLS is not sent while too many sessions stay`(

@@ -22,9 +22,6 @@ extension TransferRegistry {
         return send(data, of: transfer, in: session)
       }
       #if canImport(FoundationNetworking)
-        if transfer.urlRequest.value(forHTTPHeaderField: "Connection") == nil {
-          transfer.urlRequest.setValue("close", forHTTPHeaderField: "Connection")
-        }
         send(file, length, of: transfer, in: session, isAlone: true)
         try watch(file, length, of: transfer)
       #else

@@ -189,7 +189,8 @@ extension TransferRegistry {
 
   /// Sends a request, over a connection of its own if the transport's settings or the request demand it.
   ///
-  /// A new session has no connection to reuse. (`Connection: close` would need a server that obeys it.)
+  /// A new session has no connection to reuse. The server is asked to close the connection, as not every server does
+  /// and none does over HTTP/2 (RFC 9112 §9.6, RFC 9113 §8.2.2).
   func launch(
     of transfer: Transfer, in session: URLSession, isAlone: Bool, _ makeTask: (URLSession) -> URLSessionTask
   ) {
@@ -197,12 +198,17 @@ extension TransferRegistry {
     let usesTLS = usesTLS(transfer)
     if isAlone, usesTLS, sessions.isFull { return failForSessions(transfer) }
     if !isAlone, usesTLS { hasUsedTLS = true }
+    #if canImport(FoundationNetworking)
+      if isAlone, transfer.urlRequest.value(forHTTPHeaderField: "Connection") == nil {
+        transfer.urlRequest.setValue("close", forHTTPHeaderField: "Connection")
+      }
+    #endif
     let session = isAlone ? makeSession() : session
     let task = makeTask(session)
     transfer.task = task
     table.withLock { $0.transfers[ObjectIdentifier(task)] = transfer }
     task.resume()
-    if isAlone { finish(session, hasUsedTLS: usesTLS) }
+    if isAlone { finish(session, hasUsedTLS: usesTLS, only: task) }
   }
 
   /// Fails a transfer that needs a session of its own while so many stay that the process might run out of descriptors.
@@ -219,9 +225,16 @@ extension TransferRegistry {
   private func usesTLS(_ transfer: Transfer) -> Bool { transfer.urlRequest.url?.scheme?.lowercased() == "https" }
 
   /// Ends a session after its tasks.
-  func finish(_ session: URLSession, hasUsedTLS: Bool) {
+  ///
+  /// - Parameters:
+  ///   - session: The session.
+  ///   - hasUsedTLS: Whether it has been used for https.
+  ///   - task: The only task that it has had; `nil` if it may have had several.
+  func finish(_ session: URLSession, hasUsedTLS: Bool, only task: URLSessionTask? = nil) {
     #if canImport(FoundationNetworking)
-      if hasUsedTLS, PlatformCurl.failsAtTheEndOfSessions { return SessionRetirement(count: sessions).begin(session) }
+      if hasUsedTLS, PlatformCurl.failsAtTheEndOfSessions {
+        return SessionRetirement(count: sessions).begin(session, only: task)
+      }
     #endif
     session.finishTasksAndInvalidate()
   }
