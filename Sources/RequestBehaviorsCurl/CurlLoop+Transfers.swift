@@ -18,7 +18,10 @@
       let options = transfer.request.options
       transfer.deadline = TransferDeadline(idle: options.idleTimeout, total: options.timeout, start: now)
       if let deadline = transfer.deadline.deadline { arm(deadline) }
-      if transfer.upload?.length == 0 { readEmptyBody(of: transfer) } else { enqueue(transfer) }
+      if transfer.upload?.length == 0 { return readEmptyBody(of: transfer) }
+      // A sign-out does not wait until a file was looked up or a stream was made, so the user may have signed out.
+      if transfer.upload?.isStream == true, !checkSend(of: transfer) { return end(transfer) }
+      enqueue(transfer)
     }
 
     /// Gives a transfer to libcurl, or to the queue.

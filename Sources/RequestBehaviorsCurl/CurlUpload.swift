@@ -60,6 +60,9 @@
       state = Locked(State())
     }
 
+    /// Whether the bytes come from a stream or a file.
+    var isStream: Bool { stream != nil }
+
     /// When the stream delivered its last chunk, on the transport's clock.
     var lastActivity: Duration? { stream == nil ? nil : state.withLock { $0.lastChunk } }
 

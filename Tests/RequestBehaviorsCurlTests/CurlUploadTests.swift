@@ -94,6 +94,25 @@
       #expect(server.connectionCount == 0)
     }
 
+    @Test(arguments: ["file", "stream", "one-shot stream"])
+    func `a request whose user signs out while its body is made ready is not sent`(kind: String) async throws {
+      struct SignedOut: Error {}
+      let file = FileManager.default.temporaryDirectory.appending(path: "late-\(UUID().uuidString)")
+      defer { try? FileManager.default.removeItem(at: file) }
+      try Data("12345".utf8).write(to: file)
+      let stream = ByteStream(chunks: [Data("12345".utf8)])
+      let body: RequestBody =
+        switch kind {
+        case "file": .file(file)
+        case "stream": .stream { stream }
+        default: .oneShot(stream)
+        }
+      let request = server.request(.put, body: body)
+      request.call.addSendCheck { _ in throw SignedOut() }
+      await #expect(throws: SignedOut.self) { try await transport.send(request) }
+      #expect(server.connectionCount == 0)
+    }
+
     @Test func `a refused connection does not read a one-shot body`() async throws {
       let gone = try LoopbackServer()
       gone.stop()
