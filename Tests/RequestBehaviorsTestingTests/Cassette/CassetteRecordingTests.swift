@@ -44,6 +44,25 @@ import Testing
     #expect(mock.sent.count == 1)
   }
 
+  @Test func `a request whose user signs out while its stream is read is not sent`() async throws {
+    struct SignedOut: Error {}
+    let mock = MockTransport(baseURL: bench.baseURL)
+    let cassette = try bench.cassette(.recordAll, over: mock)
+    let isSignedOut = Box(false)
+    let body = RequestBody.stream {
+      ByteStream(
+        AsyncStream<Data> {
+          isSignedOut.value = true
+          return nil
+        })
+    }
+    let request = NetworkRequest(.put, url: bench.baseURL, body: body)
+    request.call.addSendCheck { _ in if isSignedOut.value { throw SignedOut() } }
+    await #expect(throws: SignedOut.self) { try await cassette.send(request) }
+    #expect(mock.sent.isEmpty)
+    await cassette.shutdown()
+  }
+
   @Test func `one changed value changes at most three lines`() async throws {
     let value = Counter()
     let server = try LoopbackServer { request in
