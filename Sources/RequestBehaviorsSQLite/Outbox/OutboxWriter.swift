@@ -40,7 +40,8 @@ public struct OutboxWriter: Sendable {
       id: id, operation: Operation.name, payload: encoded.payload, files: encoded.files, scope: scope,
       sessions: OutboxOwner.sessions(of: scope, owners.members), origin: core.originText,
       delivery: operation.delivery)
-    try owners.owner.verify()
+    // Of the entry's own users: another account of the client may have left meanwhile.
+    try owners.owner.verify(only: OutboxScopes.scopes(of: scope))
     let (row, dropped) = try core.table(db).add(
       entry, now: core.now, remembered: core.settings.remembersDelivered.outboxTime)
     try db.afterCommit { [core] in
@@ -78,8 +79,8 @@ public struct OutboxWriter: Sendable {
       try OutboxRequestRules.check(request)
       _ = try core.ownList(of: request)
       return core.requirement(of: request.options)
-    } catch is OutboxNotReady {
-      return core.client.configuration.options.authentication
+    } catch let error as OutboxNotReady {
+      return error.authentication ?? core.client.configuration.options.authentication
     }
   }
 }

@@ -102,7 +102,21 @@ extension OutboxOperation where Value == NetworkResponse {
 /// The error that ``OutboxOperation/request(in:)`` throws while a request cannot be made yet.
 ///
 /// The entry waits and is asked again after a delivery, and every 30 seconds. No attempt is counted.
+///
+/// An operation whose request names its credentials has the error name them too. It is not known otherwise whose entry
+/// it is, and it belongs to all users who are signed in to the client:
+///
+/// ```swift
+/// throw OutboxNotReady(authentication: .only("anna"))
+/// ```
 public struct OutboxNotReady: Error, Sendable, Hashable {
+  /// The credentials that the request will have; `nil` for those that the client asks for by default.
+  public var authentication: AuthenticationRequirement?
+
   /// Creates the error.
-  public init() {}
+  ///
+  /// - Parameter authentication: The credentials that the request will have; by default those that the client asks for.
+  public init(authentication: AuthenticationRequirement? = nil) {
+    self.authentication = authentication
+  }
 }
