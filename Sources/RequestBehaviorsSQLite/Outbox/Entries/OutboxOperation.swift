@@ -103,12 +103,8 @@ extension OutboxOperation where Value == NetworkResponse {
 ///
 /// The entry waits and is asked again after a delivery, and every 30 seconds. No attempt is counted.
 ///
-/// An operation whose request names its credentials has the error name them too. It is not known otherwise whose entry
-/// it is, and it belongs to all users who are signed in to the client:
-///
-/// ```swift
-/// throw OutboxNotReady(authentication: .only("anna"))
-/// ```
+/// An operation whose request names its credentials, such as `.only("anna")`, has the error name them too. It is not
+/// known otherwise whose entry it is, and it belongs to all users who are signed in to the client.
 public struct OutboxNotReady: Error, Sendable, Hashable {
   /// The credentials that the request will have; `nil` for those that the client asks for by default.
   public var authentication: AuthenticationRequirement?
