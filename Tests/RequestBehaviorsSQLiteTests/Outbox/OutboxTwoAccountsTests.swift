@@ -9,7 +9,7 @@ import Testing
   private let anna = TokenSession(name: "anna", source: .signInOnly)
   private let ben = TokenSession(name: "ben", source: .signInOnly)
 
-  /// A request for one account or for nobody, which cannot be made before there is a note.
+  /// A request for one account or without one, which cannot be made before there is a note.
   private struct Late: OutboxOperation {
     static let name = "late"
     var account: String?
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  /// A request for one account or for nobody.
+  /// A request for one account or without one.
   private struct Own: OutboxOperation {
     static let name = "own"
     var account: String?
@@ -83,7 +83,7 @@ import Testing
     #expect(try await world.states.isEmpty)
   }
 
-  @Test func `a request that cannot be made yet and names nobody outlasts each sign-out`() async throws {
+  @Test func `a request that cannot be made yet and names no account outlasts each sign-out`() async throws {
     let world = try OutboxWorld()
     let outbox = try await outbox(world, OutboxConfiguration(atSignOut: .discard))
     try await signInBen()

@@ -83,6 +83,8 @@ struct StoredCall: Sendable {
   private var ownOwner: CallOwner?
   /// The decisions, secrets and owners of the shared flights that the call began, which have no end of their own.
   private var flights: [Flight] = []
+  /// The owners of calls that this one was made for, as of when a limit dropped these.
+  private var inheritedOwners: [CallOwner] = []
   /// The estimated size in bytes.
   var size = 700
 
@@ -104,6 +106,14 @@ struct StoredCall: Sendable {
   var isPresent: Bool {
     // A flight may be sent for a user who signed in after the call had begun.
     ((call?.owner ?? ownOwner)?.isPresent ?? true) && flights.allSatisfy(\.owner.isPresent)
+      && inheritedOwners.allSatisfy(\.isPresent)
+  }
+
+  /// Takes over the owners of a call that is dropped, if this one was made for it or for one of its flights.
+  mutating func inherit(from dropped: StoredCall) {
+    guard let parent, parent == dropped.id || dropped.flightIDs.contains(parent) else { return }
+    inheritedOwners += [dropped.call?.owner ?? dropped.ownOwner].compactMap(\.self)
+    inheritedOwners += dropped.flights.map(\.owner) + dropped.inheritedOwners
   }
 
   /// Whether a user whose call it is had signed out before the call ended; the error may be about that.

@@ -12,6 +12,8 @@ struct StoredCalls: Sendable {
   private var first = 0
   private var size = 0
   private(set) var dropped = 0
+  /// The number of calls that were made for others.
+  private var childCount = 0
   /// The secrets of calls whose users have signed out: a call that stays may contain one, such as that which brought
   /// a token.
   private(set) var formerSecrets: [String] = []
@@ -30,6 +32,7 @@ struct StoredCalls: Sendable {
     let number = call.id.number
     size += call.size
     if number > numbers.last ?? 0 {
+      if call.parent != nil { childCount += 1 }
       numbers.append(number)
       calls.append(consume call)
     } else {
@@ -47,6 +50,7 @@ struct StoredCalls: Sendable {
       size -= call.size
       return
     }
+    if call.parent != nil { childCount += 1 }
     numbers.insert(number, at: place)
     calls.insert(call, at: place)
   }
@@ -73,6 +77,7 @@ struct StoredCalls: Sendable {
     formerSecrets = (formerSecrets.filter { !secrets.contains($0) } + secrets).suffix(StoredCalls.formerLimit)
     (calls, numbers, first) = (kept, kept.map(\.id.number), 0)
     size = kept.reduce(0) { $0 + $1.size }
+    childCount = kept.count { $0.parent != nil }
   }
 
   /// Changes a call that is kept, and adds to its size the number of bytes that the closure returns.
@@ -100,6 +105,8 @@ struct StoredCalls: Sendable {
 
   private mutating func trim(to limits: RecordingLimits) {
     while numbers.count - first > 1, numbers.count - first > limits.calls || size > limits.bytes {
+      passOnOwners()
+      if calls[first]?.parent != nil { childCount -= 1 }
       size -= StoredCalls.empty(&calls[first])
       first += 1
       dropped += 1
@@ -108,6 +115,14 @@ struct StoredCalls: Sendable {
     numbers.removeFirst(first)
     calls.removeFirst(first)
     first = 0
+  }
+
+  /// Has the calls that were made for the oldest one keep its owners, so that they are still dropped with its user.
+  private mutating func passOnOwners() {
+    guard childCount > 0, let oldest = calls[first] else { return }
+    for index in calls.indices.dropFirst(first + 1) where calls[index]?.parent != nil {
+      calls[index]?.inherit(from: oldest)
+    }
   }
 
   /// Drops a call, in its place rather than through a copy, and returns its size.

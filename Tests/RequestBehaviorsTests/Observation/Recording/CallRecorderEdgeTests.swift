@@ -167,6 +167,20 @@ import Testing
     #expect(recorder.recording.calls.isEmpty)
   }
 
+  @Test(arguments: [false, true])
+  func `a sign-out removes a token request whose call a limit has dropped`(isShared: Bool) async throws {
+    let recorder = CallRecorder(limits: RecordingLimits(calls: 1))
+    mock.on(.get, "me").respond(401).respond(text: "ann")
+    mock.on(.post, "token").respond(text: "second-token")
+    let session = try await signedIn()
+    var behaviors: [any RequestBehavior] = [.recording(recorder), .tokenAuth(session)]
+    if isShared { behaviors.append(.coalescing()) }
+    _ = try await NetworkClient(mock, .system, behaviors).send(Request<String>.get("me"))
+    #expect(recorder.recording.calls.map(\.purpose) == [.prerequisite])
+    try await session.signOut()
+    #expect(recorder.recording.calls.isEmpty)
+  }
+
   @Test func `a sign-out removes a shared call of a user who signed in after it began`() async throws {
     mock.on(.get, "me").respond(text: "ann")
     let session = TokenSession(source: .signInOnly)
