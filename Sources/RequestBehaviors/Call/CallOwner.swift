@@ -41,14 +41,12 @@ public struct CallOwner: Sendable {
     return !endings.hasEnded(firstScopes, since: endingCount) && !endings.hasEnded(laterScopes, since: endingCount)
   }
 
-  /// Throws if one of some owners of the call has left since it began, whatever became of the others.
+  /// Throws if one of these owners of the call has left since the call began; the other owners do not count.
   ///
   /// - Parameter scopes: The owners.
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/signedOut``.
   package func verify(only scopes: [String]) throws {
-    var wanted = ShortList<String>()
-    for scope in scopes { wanted.append(scope) }
-    if let endings, endings.hasEnded(wanted, since: endingCount) { throw NetworkError.ownerHasLeft() }
+    if let endings, endings.hasEnded(scopes, since: endingCount) { throw NetworkError.ownerHasLeft() }
   }
 
   /// Whether every send was made for the owners that the call was begun for.

@@ -110,7 +110,7 @@ public final class ScopeEndings: Sendable {
   var count: UInt64 { state.withLock { $0.log.count } }
 
   /// Whether one of the owners has ended since there were so many endings.
-  func hasEnded(_ scopes: ShortList<String>, since count: UInt64) -> Bool {
+  func hasEnded(_ scopes: some Collection<String>, since count: UInt64) -> Bool {
     guard !scopes.isEmpty else { return false }
     return state.withLock { state in scopes.contains { state.log.hasEnded($0, since: count) } }
   }

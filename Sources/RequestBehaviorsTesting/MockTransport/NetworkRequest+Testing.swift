@@ -51,7 +51,8 @@ extension NetworkRequest {
   ///     because almost every request has one, and a test that counts the sleepers of its clock would count it.
   ///   - reading: Ends the reading of a stream from outside.
   /// - Returns: The request.
-  /// - Throws: `NetworkError` of code `bodyConsumed`, `bodyUnreadable` or `timedOut`, or `CancellationError`.
+  /// - Throws: `NetworkError` of code `bodyConsumed`, `bodyUnreadable` or `timedOut`, or `CancellationError`. After the
+  ///   reading, the errors of `Call.verifySend(of:)`: the user may have signed out meanwhile.
   func withBodyInMemory(
     sentAt start: Duration, endedBy reading: PendingResult<NetworkRequest>
   ) async throws -> NetworkRequest {
@@ -73,6 +74,8 @@ extension NetworkRequest {
     guard let body else { return self }
     var copy = self
     copy.body = .data(try await bytes(of: body), contentType: body.contentType)
+    // The user may have signed out while the body was read.
+    try call.verifySend(of: self)
     return copy
   }
 

@@ -45,20 +45,10 @@ import Testing
   }
 
   @Test func `a request whose user signs out while its stream is read is not sent`() async throws {
-    struct SignedOut: Error {}
     let mock = MockTransport(baseURL: bench.baseURL)
     let cassette = try bench.cassette(.recordAll, over: mock)
-    let isSignedOut = Box(false)
-    let body = RequestBody.stream {
-      ByteStream(
-        AsyncStream<Data> {
-          isSignedOut.value = true
-          return nil
-        })
-    }
-    let request = NetworkRequest(.put, url: bench.baseURL, body: body)
-    request.call.addSendCheck { _ in if isSignedOut.value { throw SignedOut() } }
-    await #expect(throws: SignedOut.self) { try await cassette.send(request) }
+    let request = NetworkRequest(.put, url: bench.baseURL).signingOutWhileRead()
+    await #expect(throws: UserHasLeft.self) { try await cassette.send(request) }
     #expect(mock.sent.isEmpty)
     await cassette.shutdown()
   }

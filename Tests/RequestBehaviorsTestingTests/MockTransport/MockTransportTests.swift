@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 struct Repo: Codable, Equatable, Sendable { var id: Int }
@@ -13,6 +14,13 @@ struct NewRepo: Codable, Equatable, Sendable { var name: String }
     var configuration = RequestConfiguration(baseURL: mock.baseURL, behaviors: behaviors)
     configuration.clock = clock
     return NetworkClient(configuration: configuration, transport: mock)
+  }
+
+  @Test func `a request whose user signs out while its stream is read is not sent`() async throws {
+    let mock = MockTransport(baseURL: URL(string: "https://api.example.com")!)
+    let request = NetworkRequest(.put, url: mock.baseURL).signingOutWhileRead()
+    await #expect(throws: UserHasLeft.self) { try await mock.send(request) }
+    #expect(mock.sent.isEmpty)
   }
 
   @Test func `a stub answers with JSON, and sent shows the request as behaviors left it`() async throws {

@@ -181,6 +181,30 @@ import Testing
     #expect(try server.names == [])
   }
 
+  @Test func `a download that waits for its response keeps its place over a sign-out`() async throws {
+    let behaviors = try await signedIn()
+    let gate = TestGate()
+    let transport = ClosureTransport { request in
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 200, body: .data(Data("late".utf8)))
+    }
+    let waiting = NetworkClient(
+      configuration: RequestConfiguration(baseURL: baseURL, behaviors: behaviors), transport: transport)
+    let destination = server.destination
+    let download = Task { try await waiting.download(.get("file"), to: destination) }
+    await gate.waitForArrivals(1)
+    try await session.signOut()
+    try await session.signIn(AccessToken("bob"))
+    let next = { [server] in try await server.client(behaviors).download(.get("file"), to: destination) }
+    let busy = await #expect(throws: NetworkError.self) { try await next() }
+    #expect(busy?.code == .downloadInProgress)
+    gate.open()
+    let error = await #expect(throws: NetworkError.self) { try await download.value }
+    #expect(error?.code == .signedOut)
+    _ = try await next()
+    #expect(try Data(contentsOf: destination) == server.content.value)
+  }
+
   @Test func `a sign-out ends a download whose server has stopped sending, and frees its place for the next user`()
     async throws
   {

@@ -1,6 +1,7 @@
 import Foundation
 import RequestBehaviors
 import RequestBehaviorsTesting
+import TestSupport
 import Testing
 
 /// Which requests go over a connection that has served others.
@@ -22,5 +23,14 @@ import Testing
       _ = try await transport.send(server.request(method, body: body))
     }
     #expect(server.requests.map(\.connectionIndex) == connections)
+  }
+
+  @Test(.enabled(if: isLinux, "elsewhere the platform does not repeat the request"))
+  func `a request with a connection of its own asks the server to close it`() async throws {
+    let server = try LoopbackServer { _ in .text("ok") }
+    let transport = URLSessionTransport()
+    _ = try await transport.send(server.request(.post))
+    _ = try await transport.send(server.request(.post, headers: ["Connection": "keep-alive, x"]))
+    #expect(server.requests.map { $0.headers["Connection"] } == ["close", "keep-alive, x"])
   }
 }

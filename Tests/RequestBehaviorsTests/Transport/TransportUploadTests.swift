@@ -156,18 +156,8 @@ import Testing
   }
 
   @Test func `a request whose user signs out while its stream is read is not sent`() async throws {
-    struct SignedOut: Error {}
-    let isSignedOut = Box(false)
-    let body = RequestBody.stream {
-      ByteStream(
-        AsyncStream<Data> {
-          isSignedOut.value = true
-          return nil
-        })
-    }
-    let request = server.request(.post, body: body)
-    request.call.addSendCheck { _ in if isSignedOut.value { throw SignedOut() } }
-    await #expect(throws: SignedOut.self) { try await transport.send(request) }
+    let request = server.request(.post).signingOutWhileRead()
+    await #expect(throws: UserHasLeft.self) { try await transport.send(request) }
     #expect(server.connectionCount == 0)
   }
 

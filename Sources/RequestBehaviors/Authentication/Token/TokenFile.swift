@@ -162,8 +162,8 @@ enum TokenFile {
     if let found = status({ stat(removed, $0) }), found.st_dev == opened.st_dev, found.st_ino == opened.st_ino {
       return true
     }
-    // If a third process has stored a still newer one, that one stays.
-    link(removed, path)
+    // If a third process has stored a still newer one, that one stays. Some file systems have no links.
+    if link(removed, path) != 0, errno != EEXIST { _ = rename(removed, path) }
     return false
   }
 

@@ -64,13 +64,12 @@ public struct RateLimitBehavior: UniqueBehavior {
       let now = call.clock.now()
       // A server may pause the key and more urgent requests may arrive at any time, so each wait ends with another
       // look.
-      let (delay, own, turn, isFirst): (Duration, WaitingPlace, Waiter<Void>, Bool)
+      let (delay, own, waiter, isFirst): (Duration, WaitingPlace, Waiter<Void>, Bool)
       switch limiter.ask(lane, request.options.priority, place, at: now) {
       case .go: return
       case .refused(let delay):
         throw refusal(key, delay, request, "\(limiter.queueLimit) requests wait for a permit already")
-      case .sleep(let time, let mine, let waiter): (delay, own, turn, isFirst) = (time, mine, waiter, true)
-      case .queue(let time, let mine, let waiter): (delay, own, turn, isFirst) = (time, mine, waiter, false)
+      case .wait(let turn): (delay, own, waiter, isFirst) = turn
       }
       // A wait that cannot succeed is refused now, not at the deadline.
       if call.isTooLong(delay, from: now) {
@@ -82,10 +81,10 @@ public struct RateLimitBehavior: UniqueBehavior {
         waiting = call.begin(message, from: "RateLimitBehavior", kind: .limit)
       }
       place = own
-      let timer = isFirst ? call.clock.schedule(after: delay) { turn.settle(.success(())) } : nil
+      let timer = isFirst ? call.clock.schedule(after: delay) { waiter.settle(.success(())) } : nil
       defer { timer?.cancel() }
       do {
-        try await call.wait { try await turn.value() }
+        try await call.wait { try await waiter.value() }
       } catch {
         limiter.leave(lane, own)
         throw error

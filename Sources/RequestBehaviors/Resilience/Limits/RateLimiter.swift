@@ -78,10 +78,10 @@ public final class RateLimiter: Sendable {
   enum Turn {
     /// The request may go. It has left the queue.
     case go
-    /// The request is the first in the queue, and asks again after this time, or when it is woken.
-    case sleep(Duration, WaitingPlace, Waiter<Void>)
-    /// The request asks again when it is the first, about this time from now.
-    case queue(Duration, WaitingPlace, Waiter<Void>)
+    /// The request asks again when it is woken: about this time from now it is the first in the queue and has a permit.
+    ///
+    /// The first in the queue wakes itself after this time.
+    case wait(Duration, WaitingPlace, Waiter<Void>, isFirst: Bool)
     /// The queue is full.
     case refused(Duration)
   }
@@ -125,8 +125,7 @@ public final class RateLimiter: Sendable {
       let waiter = Waiter<Void>()
       lane.queue[ahead].waiter = waiter
       // Only the first in the queue keeps a timer. The others are woken when they become the first.
-      guard ahead > 0 else { return .sleep(max(delay, .nanoseconds(1)), own, waiter) }
-      return .queue(delay, own, waiter)
+      return .wait(ahead == 0 ? max(delay, .nanoseconds(1)) : delay, own, waiter, isFirst: ahead == 0)
     }
     next?.settle(.success(()))
     return turn

@@ -189,8 +189,8 @@ extension TransferRegistry {
 
   /// Sends a request, over a connection of its own if the transport's settings or the request demand it.
   ///
-  /// A new session has no connection to reuse. The server is asked to close the connection, as not every server does
-  /// and none does over HTTP/2 (RFC 9112 §9.6, RFC 9113 §8.2.2).
+  /// A new session has no connection to reuse. The request asks the server to close the connection (RFC 9112 §9.6). Not
+  /// every server does so, and over HTTP/2 none does (RFC 9113 §8.2.2).
   func launch(
     of transfer: Transfer, in session: URLSession, isAlone: Bool, _ makeTask: (URLSession) -> URLSessionTask
   ) {
