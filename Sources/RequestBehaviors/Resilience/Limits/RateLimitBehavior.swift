@@ -64,29 +64,29 @@ public struct RateLimitBehavior: UniqueBehavior {
       let now = call.clock.now()
       // A server may pause the key and more urgent requests may arrive at any time, so each wait ends with another
       // look.
-      let (delay, own, waiter, isFirst): (Duration, WaitingPlace, Waiter<Void>, Bool)
+      let wait: RateLimiter.Wait
       switch limiter.ask(lane, request.options.priority, place, at: now) {
       case .go: return
       case .refused(let delay):
         throw refusal(key, delay, request, "\(limiter.queueLimit) requests wait for a permit already")
-      case .wait(let turn): (delay, own, waiter, isFirst) = turn
+      case .wait(let turn): wait = turn
       }
       // A wait that cannot succeed is refused now, not at the deadline.
-      if call.isTooLong(delay, from: now) {
-        limiter.leave(lane, own)
-        throw refusal(key, delay, request, "the deadline will have passed when there is one")
+      if call.isTooLong(wait.delay, from: now) {
+        limiter.leave(lane, wait.place)
+        throw refusal(key, wait.delay, request, "the deadline will have passed when there is one")
       }
       if place == nil {
-        let message = "waits \(delay.inWords) for the rate of \(key)"
+        let message = "waits \(wait.delay.inWords) for the rate of \(key)"
         waiting = call.begin(message, from: "RateLimitBehavior", kind: .limit)
       }
-      place = own
-      let timer = isFirst ? call.clock.schedule(after: delay) { waiter.settle(.success(())) } : nil
+      place = wait.place
+      let timer = wait.isFirst ? call.clock.schedule(after: wait.delay) { wait.waiter.settle(.success(())) } : nil
       defer { timer?.cancel() }
       do {
-        try await call.wait { try await waiter.value() }
+        try await call.wait { try await wait.waiter.value() }
       } catch {
-        limiter.leave(lane, own)
+        limiter.leave(lane, wait.place)
         throw error
       }
     }

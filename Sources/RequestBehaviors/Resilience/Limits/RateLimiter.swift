@@ -78,12 +78,20 @@ public final class RateLimiter: Sendable {
   enum Turn {
     /// The request may go. It has left the queue.
     case go
-    /// The request asks again when it is woken: about this time from now it is the first in the queue and has a permit.
-    ///
-    /// The first in the queue wakes itself after this time.
-    case wait(Duration, WaitingPlace, Waiter<Void>, isFirst: Bool)
-    /// The queue is full.
+    /// The request waits, and asks again when it is woken.
+    case wait(Wait)
+    /// The queue is full. A permit for the request would be free after this time.
     case refused(Duration)
+  }
+
+  /// A wait in the queue of a key.
+  struct Wait {
+    /// After about this time the request is the first in the queue and has a permit.
+    let delay: Duration
+    let place: WaitingPlace
+    let waiter: Waiter<Void>
+    /// Whether the request wakes itself after the delay, because no request ahead of it does.
+    let isFirst: Bool
   }
 
   /// Returns the state of a key.
@@ -125,7 +133,9 @@ public final class RateLimiter: Sendable {
       let waiter = Waiter<Void>()
       lane.queue[ahead].waiter = waiter
       // Only the first in the queue keeps a timer. The others are woken when they become the first.
-      return .wait(ahead == 0 ? max(delay, .nanoseconds(1)) : delay, own, waiter, isFirst: ahead == 0)
+      let isFirst = ahead == 0
+      return .wait(
+        Wait(delay: isFirst ? max(delay, .nanoseconds(1)) : delay, place: own, waiter: waiter, isFirst: isFirst))
     }
     next?.settle(.success(()))
     return turn
