@@ -122,7 +122,7 @@
 
     /// Decodes text as UTF-8, or else as ISO 8859-1, which older servers use.
     private static func string(_ bytes: UnsafeRawBufferPointer) -> String {
-      if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
+      if bytes.reduce(0, |) < 0x80 { return String(decoding: bytes, as: UTF8.self) }
       return String(bytes: bytes, encoding: .utf8) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 
