@@ -39,6 +39,19 @@ import Testing
     #expect(id.accepts(try await source.fetch(using: client)))
   }
 
+  @Test(arguments: ["", "/", "/tenants/7", "/tenants/7/"])
+  func `a client signs in at a mock that it has discovered`(path: String) async throws {
+    let mock = MockTransport(baseURL: url("https://id.example" + path))
+    let id = mock.oauth2()
+    let client = NetworkClient(baseURL: mock.baseURL, behaviors: [.nonceVerification()], transport: mock)
+    let issuer = path.hasPrefix("/tenants") ? "https://id.example/tenants/7" : "https://id.example"
+    let endpoint = TokenEndpoint(try await OAuth2Server.discover(issuer, over: client), clientID: "shop")
+    let flow = OAuth2Flow(
+      session: TokenSession(source: .refreshToken(endpoint)), endpoint: endpoint, redirectURI: redirect, over: client)
+    let grant = try await flow.signIn { try id.authorize($0) }
+    #expect(id.accepts(grant.token))
+  }
+
   @Test func `the revocation of one token of a service keeps its next token valid`() async throws {
     let server = try await OAuth2Server.discover("http://127.0.0.1:\(service.port)", over: client)
     let endpoint = TokenEndpoint(server, clientID: "robot")

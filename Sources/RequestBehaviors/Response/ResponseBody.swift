@@ -1,6 +1,12 @@
 public import Foundation
 
 /// The body of a response: bytes in memory, a file, or a stream.
+///
+/// ``NetworkResponse/bytes`` has the chunks of each kind:
+///
+/// ```swift
+/// for try await chunk in response.bytes { file.write(chunk) }
+/// ```
 public enum ResponseBody: Sendable {
   /// Bytes in memory.
   case data(Data)

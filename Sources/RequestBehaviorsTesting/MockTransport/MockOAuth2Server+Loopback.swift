@@ -22,7 +22,8 @@ extension MockOAuth2Server {
   public func response(to request: LoopbackRequest) -> LoopbackResponse? {
     guard let baseURL = URL(string: "http://\(request.headers["Host"] ?? "")/") else { return nil }
     switch (request.method, request.path) {
-    case (.get, "/.well-known/oauth-authorization-server"): return metadata(baseURL)
+    case (.get, MockOAuth2Server.metadataPath):
+      return MockOAuth2Server.response(metadata(baseURL, announcesIssuer: true))
     case (.get, "/authorize"): return consent(request, baseURL)
     case (.post, "/token"), (.post, "/revoke"), (.post, "/device"):
       let form = Query(percentEncoded: request.text, plusIsSpace: true)
@@ -34,19 +35,6 @@ extension MockOAuth2Server {
   private static func response(_ reply: Reply) -> LoopbackResponse {
     guard !reply.members.isEmpty else { return .status(reply.status) }
     return .json(String(decoding: reply.body, as: UTF8.self), status: reply.status).header("Cache-Control", "no-store")
-  }
-
-  /// The issuer of a server, which is its URL without the slash at the end.
-  private func issuer(_ baseURL: URL) -> String { String(baseURL.absoluteString.dropLast()) }
-
-  private func metadata(_ baseURL: URL) -> LoopbackResponse {
-    func url(_ endpoint: String) -> String { baseURL.appending(path: endpoint).absoluteString }
-    let members: [String: any Sendable] = [
-      "issuer": issuer(baseURL), "authorization_endpoint": url("authorize"), "token_endpoint": url("token"),
-      "revocation_endpoint": url("revoke"), "device_authorization_endpoint": url("device"),
-      "code_challenge_methods_supported": ["S256"], "authorization_response_iss_parameter_supported": true,
-    ]
-    return .json(String(decoding: Reply(members: members).body, as: UTF8.self))
   }
 
   /// Returns the page, or sends the browser on once the user has decided.

@@ -138,6 +138,30 @@ public final class MockOAuth2Server: Sendable {
     }
   }
 
+  /// The path of the metadata of a server whose URL has no path (RFC 8414 §3.1).
+  static let metadataPath = "/.well-known/oauth-authorization-server"
+
+  /// The issuer of a server, which is its URL without a slash at the end.
+  func issuer(_ baseURL: URL) -> String {
+    let text = baseURL.absoluteString
+    return text.hasSuffix("/") ? String(text.dropLast()) : text
+  }
+
+  /// Returns the metadata of the server (RFC 8414 §2).
+  ///
+  /// - Parameters:
+  ///   - baseURL: The URL of the server.
+  ///   - announcesIssuer: Whether every callback names the issuer.
+  /// - Returns: The document.
+  func metadata(_ baseURL: URL, announcesIssuer: Bool) -> Reply {
+    func url(_ endpoint: String) -> String { baseURL.appending(path: endpoint).absoluteString }
+    return Reply(members: [
+      "issuer": issuer(baseURL), "authorization_endpoint": url("authorize"), "token_endpoint": url("token"),
+      "revocation_endpoint": url("revoke"), "device_authorization_endpoint": url("device"),
+      "code_challenge_methods_supported": ["S256"], "authorization_response_iss_parameter_supported": announcesIssuer,
+    ])
+  }
+
   /// Returns the response to a form.
   ///
   /// - Parameters:

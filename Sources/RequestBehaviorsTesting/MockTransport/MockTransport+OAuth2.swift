@@ -11,8 +11,9 @@ extension MockTransport {
   /// }
   /// ```
   ///
-  /// Its endpoints are `authorize`, `token`, `revoke` and `device`. It keeps the rules that clients break most often;
-  /// see ``MockOAuth2Server``. Its responses echo `X-API-Nonce`, so that `.nonceVerification()` accepts them.
+  /// Its endpoints are `authorize`, `token`, `revoke` and `device`, and it has the metadata document of RFC 8414. It
+  /// keeps the rules that clients break most often; see ``MockOAuth2Server``. Its responses echo `X-API-Nonce`, so that
+  /// `.nonceVerification()` accepts them.
   ///
   /// - Parameters:
   ///   - lifetime: The lifetime of the tokens in seconds; an hour by default.
@@ -23,16 +24,29 @@ extension MockTransport {
     for endpoint in ["token", "revoke", "device"] {
       on(.post, endpoint).respond { [baseURL] request in
         let reply = server.reply(at: endpoint, to: try request.form, baseURL: baseURL)
-        var response = NetworkResponse(request: request, statusCode: reply?.status ?? 404)
-        if let reply, !reply.members.isEmpty {
-          response.headers = ["Content-Type": "application/json", "Cache-Control": "no-store"]
-          response.body = .data(reply.body)
-        }
-        response.headers["X-API-Nonce"] = request.headers["X-API-Nonce"]
-        return response
+        return request.response(reply ?? MockOAuth2Server.Reply(status: 404))
       }.optional()
     }
+    // The path of the base URL comes after that of the document (RFC 8414 §3.1).
+    var document = URLComponents(url: baseURL, resolvingAgainstBaseURL: true)
+    document?.path = MockOAuth2Server.metadataPath + (baseURL.path == "/" ? "" : baseURL.path)
+    on(.get, document?.url?.absoluteString).respond { [baseURL] request in
+      request.response(server.metadata(baseURL, announcesIssuer: false))
+    }.optional()
     return server
+  }
+}
+
+extension NetworkRequest {
+  /// Returns the response of a server, with the nonce of the request.
+  fileprivate func response(_ reply: MockOAuth2Server.Reply) -> NetworkResponse {
+    var response = NetworkResponse(request: self, statusCode: reply.status)
+    if !reply.members.isEmpty {
+      response.headers = ["Content-Type": "application/json", "Cache-Control": "no-store"]
+      response.body = .data(reply.body)
+    }
+    response.headers["X-API-Nonce"] = headers["X-API-Nonce"]
+    return response
   }
 }
 
