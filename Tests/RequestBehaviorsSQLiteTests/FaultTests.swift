@@ -64,6 +64,15 @@ import Testing
     #expect([.cannotOpen, .readOnly].contains(openingError(folder.file())?.code))
   }
 
+  #if os(Linux)
+    // The kernel lets no user create a file there.
+    @Test(.enabled(if: access("/sys", F_OK) == 0, "the system has no such folder"))
+    func `the error for a folder in which no file may be created says so`() {
+      let error = openingError("/sys/store.sqlite")
+      #expect([EACCES, EPERM, EROFS].contains(error?.systemErrno))
+    }
+  #endif
+
   @Test func `a damaged page is reported as damage`() async throws {
     let test = try TestStore()
     try await test.store.write { _ = try $0.save(rows, into: "artwork") }

@@ -22,11 +22,21 @@ enum PrivateFile {
   /// The file is created under another name first, because closing a file that another thread has opened by its name
   /// would release that thread's locks. If the file cannot be created here, SQLite creates it, or reports why it
   /// cannot.
+  ///
+  /// - Throws: ``SQLiteError`` if the process may not create a file in the folder.
   static func create(_ path: String, _ protection: SQLiteFileProtection?) throws {
     guard access(path, F_OK) != 0 else { return try setClass(protection, of: path) }
     let temporary = "\(path)-\(RandomSource.uniqueName())"
     let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-    guard file >= 0 else { return }
+    guard file >= 0 else {
+      let reason = errno
+      guard [EACCES, EPERM, EROFS].contains(reason) else { return }
+      // SQLite would try to read the file next, and report that it does not exist.
+      var error = SQLiteError(
+        .cannotOpen, "the file cannot be created: \(String(cString: strerror(reason)))", path: path)
+      error.systemErrno = reason
+      throw error
+    }
     // The umask of the process may have removed permissions.
     fchmod(file, mode)
     close(file)
