@@ -83,6 +83,21 @@ import Testing
     #expect(State.closed.queryValues == ["closed"])
   }
 
+  @Test func `a form has the nested properties of a value`() async throws {
+    struct Charge: Encodable {
+      var amount = 5
+      var card = ["name": "Ada"]
+      var items = [["id": 7]]
+    }
+    let charge = Charge()
+    mock.on(.post, "charges").respond()
+    let form = try Query(encoding: charge, nesting: .indexed)
+    try await client.send(.post("charges", body: .form(form)))
+    // amount=5&card[name]=Ada&items[0][id]=7
+    let sent = try #require(mock.sent.first).form
+    #expect(sent.items.map(\.name) == ["amount", "card[name]", "items[0][id]"])
+  }
+
   @Test func `a request is changed before it is sent`() async throws {
     let draft = Issue()
     mock.on(.get, "users/*").respond(jsonText: #"{"name": "Mona"}"#)

@@ -63,4 +63,77 @@ import Testing
     #expect("\(error as Any)".contains("one level of names"))
     #expect(throws: EncodingError.self) { try Query(encoding: 7) }
   }
+
+  private struct Charge: Encodable {
+    struct Card: Encodable {
+      let name: String
+      var expiry: [Int] = []
+    }
+    struct Item: Encodable { let id: Int }
+    var amount = 5
+    var card = Card(name: "Ada", expiry: [12, 30])
+    var items = [Item(id: 7), Item(id: 8)]
+    var metadata: [String: String?] = ["b": "2", "a": "1", "c": nil]
+    var tags: [String] = []
+  }
+
+  @Test func `nested properties and elements get names in brackets with indices`() throws {
+    let query = try Query(encoding: Charge(), nesting: .indexed)
+    #expect(
+      query.items.map { "\($0.name)=\($0.value)" } == [
+        "amount=5", "card[name]=Ada", "card[expiry][0]=12", "card[expiry][1]=30", "items[0][id]=7", "items[1][id]=8",
+        "metadata[a]=1", "metadata[b]=2",
+      ])
+  }
+
+  @Test func `nested properties and elements get names in brackets without indices`() throws {
+    let query = try Query(encoding: Charge(), nesting: .unindexed)
+    #expect(
+      query.items.map { "\($0.name)=\($0.value)" } == [
+        "amount=5", "card[name]=Ada", "card[expiry][]=12", "card[expiry][]=30", "items[][id]=7", "items[][id]=8",
+        "metadata[a]=1", "metadata[b]=2",
+      ])
+  }
+
+  /// The examples of the documentation of qs, which encodes the brackets too.
+  @Test func `the text is that of the package qs`() throws {
+    #expect(try Query(encoding: ["a": ["b": "c"]], nesting: .indexed).percentEncoded == "a%5Bb%5D=c")
+    #expect(try Query(encoding: ["a": ["b", "c"]], nesting: .indexed).percentEncoded == "a%5B0%5D=b&a%5B1%5D=c")
+    #expect(try Query(encoding: ["a": ["b", "c"]], nesting: .unindexed).percentEncoded == "a%5B%5D=b&a%5B%5D=c")
+    #expect(try Query(encoding: ["a": ["b", "c"]]).percentEncoded == "a=b&a=c")
+    let deep = ["a": [["b": ["c": 1]]]]
+    #expect(try Query(encoding: deep, nesting: .indexed).percentEncoded == "a%5B0%5D%5Bb%5D%5Bc%5D=1")
+  }
+
+  @Test func `a value without names is an error with every nesting`() {
+    #expect(throws: EncodingError.self) { try Query(encoding: [1, 2], nesting: .indexed) }
+    #expect(throws: EncodingError.self) { try Query(encoding: "a", nesting: .unindexed) }
+  }
+
+  @Test func `a value in a container of its own has no index`() throws {
+    enum Sort: String, Encodable { case newest }
+    struct Filter: Encodable { let sort = [Sort.newest], other = Sort.newest }
+    #expect(
+      try Query(encoding: Filter(), nesting: .indexed).items == [.init("sort[0]", "newest"), .init("other", "newest")])
+  }
+
+  @Test func `a missing element has an index and no item`() throws {
+    struct Gap: Encodable {
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        var list = container.nestedUnkeyedContainer(forKey: .a)
+        try list.encode(1)
+        try list.encodeNil()
+        try list.encode(2)
+      }
+      enum Key: String, CodingKey { case a }
+    }
+    #expect(try Query(encoding: ["a": [1, nil, 2]], nesting: .indexed).items.map(\.name) == ["a[0]", "a[2]"])
+    #expect(try Query(encoding: Gap(), nesting: .indexed).items.map(\.name) == ["a[0]", "a[2]"])
+  }
+
+  @Test func `the members of a dictionary are sorted`() throws {
+    let values = Dictionary(uniqueKeysWithValues: (10..<60).map { ("\($0)", $0) })
+    #expect(try Query(encoding: values).items.map(\.name) == (10..<60).map(String.init))
+  }
 }

@@ -29,6 +29,18 @@ public struct Query: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
   }
 
+  /// The names that an encoded value's nested properties and the elements of its arrays get.
+  ///
+  /// No standard defines them; choose the form that the server reads. The brackets are percent-encoded.
+  public enum Nesting: Sendable, Hashable {
+    /// A property that is nested is an error, and an array repeats its name: `a=1&a=2`.
+    case refused
+    /// `a[b]` for a property and `a[0]` for an element, as PHP, Stripe and the package `qs` of Node.js read them.
+    case indexed
+    /// `a[b]` for a property and `a[]` for an element, as Rack and Rails read them.
+    case unindexed
+  }
+
   /// The names and values in their order.
   public var items: [Item]
 
@@ -47,11 +59,22 @@ public struct Query: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
   /// Creates a query from the properties of a value, in the order in which it encodes them.
   ///
-  /// - Parameter value: A value whose properties are strings, numbers, booleans, dates (as ISO 8601), URLs, UUIDs,
-  ///   raw-value enumerations, optionals and arrays of these.
-  /// - Throws: `EncodingError` if a property is nested deeper.
-  public init(encoding value: some Encodable) throws {
-    items = try QueryEncoder.encode(value)
+  /// ```swift
+  /// let form = try Query(encoding: charge, nesting: .indexed)
+  /// try await client.send(.post("charges", body: .form(form)))
+  /// // amount=5&card[name]=Ada&items[0][id]=7
+  /// ```
+  ///
+  /// A `nil` and an empty array have no item. The members of a dictionary are sorted by their names.
+  ///
+  /// - Parameters:
+  ///   - value: A value whose properties are strings, numbers, booleans, dates (as ISO 8601), URLs, UUIDs, raw-value
+  ///     enumerations, optionals and arrays of these. With a nesting they may have properties of their own.
+  ///   - nesting: The names of nested properties; by default such a property is an error.
+  /// - Throws: `EncodingError` if a property is nested deeper than the nesting allows, or if the value has no
+  ///   properties.
+  public init(encoding value: some Encodable, nesting: Nesting = .refused) throws {
+    items = try QueryEncoder.encode(value, nesting)
   }
 
   /// Returns the value of the first item with a name; `nil` if no item has it.
