@@ -292,6 +292,26 @@ import Testing
     while FileManager.default.fileExists(atPath: photo.url.path) { await Task.yield() }
   }
 
+  @Test(arguments: [#"a"b"#, #"a\b"#, "a\tb"])
+  func `an attachment of two entries is kept, although JSON writes its name in another way`(ending: String) async throws
+  {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox(operations: [Upload.self], OutboxConfiguration(concurrency: 1))
+    let original = URL(filePath: world.folder.file("photo.\(ending)"))
+    try Data("photo".utf8).write(to: original)
+    let photo = try await outbox.attach(original)
+    let first = try await outbox.enqueue(Upload(number: 1, photo: photo))
+    try await outbox.enqueue(Upload(number: 2, photo: photo))
+    try await outbox.discard(first.id)
+    // The removal of a file is in the queue before that of the third one, which nothing else uses.
+    let other = try await outbox.attach(original)
+    let third = try await outbox.enqueue(Upload(number: 3, photo: other))
+    try await outbox.discard(third.id)
+    while FileManager.default.fileExists(atPath: other.url.path) { await Task.yield() }
+    #expect(try await outbox.drain().isEmpty)
+    #expect(try await world.states == [5])
+  }
+
   @Test func `a discarded entry does not remove the attachment of another entry`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox(operations: [Upload.self])

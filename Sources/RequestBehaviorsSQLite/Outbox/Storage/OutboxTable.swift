@@ -98,10 +98,12 @@ struct OutboxTable {
   /// it ends or has others from now on.
   func unused(_ files: [String], besides row: OutboxRow? = nil) throws -> [String] {
     try files.filter { name in
-      try db.first(
+      // As it is written in the list: JSON escapes some characters, which the extension of a name may have.
+      let written = OutboxRow.text(name) ?? name
+      return try db.first(
         """
         SELECT 1 FROM outbox_entry
-        WHERE files IS NOT NULL AND seq <> \(row?.seq ?? 0) AND instr(files, \(name)) > 0 LIMIT 1
+        WHERE files IS NOT NULL AND seq <> \(row?.seq ?? 0) AND instr(files, \(written)) > 0 LIMIT 1
         """, as: Int.self) == nil
     }
   }
