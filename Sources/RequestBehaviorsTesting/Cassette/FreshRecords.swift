@@ -76,7 +76,7 @@ extension RequestSketch.BodySketch {
 
 extension OrderedJSON {
   /// The value with the members of its objects sorted by name.
-  fileprivate var sorted: OrderedJSON {
+  var sorted: OrderedJSON {
     switch self {
     case .object(let members):
       .object(members.map { Member($0.name, $0.value.sorted) }.sorted { $0.name < $1.name })

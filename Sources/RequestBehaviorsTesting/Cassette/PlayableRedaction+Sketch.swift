@@ -82,15 +82,40 @@ extension PlayableRedaction {
     return .form(compared(fields))
   }
 
-  /// Returns the hash of a part; none of a secret one, because a short secret could be guessed from it.
+  /// Returns the hash of a part without its secrets, because a short secret could be guessed from it; none of a secret
+  /// part.
   private func hash(of part: Data) -> String {
     let head = String(decoding: part.prefix(4_096), as: UTF8.self)
     if let start = head.range(of: "name=\"") {
       let name = head[start.upperBound...].prefix { $0 != "\"" }
       if redactor.isSensitive(field: String(name)) { return Redactor.placeholder }
     }
+    return Digest.sha256(of: withoutNumbers(redactor.hidingKnownSecrets(in: shown(part: part)))).hexadecimal
+  }
+
+  /// Returns a part whose content is shown as a body of its type; JSON is sorted, because an encoder may write the
+  /// members in another order each time.
+  private func shown(part: Data) -> Data {
+    guard let end = part.firstRange(of: Data("\r\n\r\n".utf8)) else { return part }
+    let fields = String(decoding: part[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+    let prefix = "content-type:"
+    guard let type = fields.first(where: { $0.lowercased().hasPrefix(prefix) })?.dropFirst(prefix.utf8.count) else {
+      return part
+    }
     // Without numbers, because a request that is compared knows none.
-    return Digest.sha256(of: redactor.hidingKnownSecrets(in: part)).hexadecimal
+    let plain = PlayableRedaction(redactor, numbered: false)
+    guard let content = plain.body(Data(part[end.upperBound...]), String(HTTPSyntax.withoutOuterSpace(type))) else {
+      return part
+    }
+    let json = type.lowercased().contains("json") ? try? OrderedJSON(parsing: content) : nil
+    return part[..<end.upperBound] + (json.map { Data($0.sorted.line.utf8) } ?? content)
+  }
+
+  /// Returns a part in which placeholders have no numbers: a value that the cassette gave has one.
+  private func withoutNumbers(_ part: Data) -> Data {
+    guard let text = String(data: part, encoding: .utf8) else { return part }
+    let pieces = RedactionPlaceholders.pieces(of: text)
+    return pieces.count == 1 ? part : Data(pieces.map(\.text).joined(separator: Redactor.placeholder).utf8)
   }
 
   private static func boundary(_ contentType: String) -> String? {

@@ -152,6 +152,46 @@ import Testing
     try await upload(bench.client(try bench.cassette(.replay)), key: "another-key")
   }
 
+  @Test func `a part that repeats a token of an earlier response matches when the file gives the token`() async throws {
+    let mock = MockTransport { request in
+      let body = request.url.path().hasSuffix("login") ? #"{"access_token": "c4nary-token-1"}"# : "{}"
+      return NetworkResponse(
+        request: request, statusCode: 200, headers: ["Content-Type": "application/json"], body: .data(Data(body.utf8)))
+    }
+    @Sendable func upload(_ client: NetworkClient) async throws {
+      let token: String = try await client.send(.post("login").decoding(at: "access_token"))
+      let parts: [MultipartPart] = [.field("note", "sent by \(token)")]
+      try await client.send(
+        .post("upload", body: .multipart(parts), headers: ["Authorization": "Bearer \(token)"]))
+    }
+    try await bench.record(over: mock) { try await upload($0) }
+    let playing = try bench.cassette(.replay)
+    try await upload(bench.client(playing))
+    try playing.verify()
+  }
+
+  @Test func `a secret in the JSON of a part is not compared`() async throws {
+    @Sendable func signIn(_ client: NetworkClient, pin: String, user: String = "ann") async throws {
+      let parts: [MultipartPart] = [.part("account", .json(["user": user, "password": pin]))]
+      try await client.send(.post("login", body: .multipart(parts)))
+    }
+    try await bench.record(over: echo) { try await signIn($0, pin: "1234") }
+    let client = bench.client(try bench.cassette(.replay))
+    await #expect(throws: NetworkError.self) { try await signIn(client, pin: "1234", user: "bob") }
+    try await signIn(client, pin: "5678")
+  }
+
+  @Test func `the order of members does not count in the JSON of a part`() async throws {
+    @Sendable func upload(_ client: NetworkClient, _ json: String) async throws {
+      let content = RequestContent.data(Data(json.utf8), contentType: "application/json")
+      try await client.send(.post("upload", body: .multipart([.part("item", content)])))
+    }
+    try await bench.record(over: echo) { try await upload($0, #"{"id": 1, "tags": {"a": 1, "b": 2}}"#) }
+    let client = bench.client(try bench.cassette(.replay))
+    await #expect(throws: NetworkError.self) { try await upload(client, #"{"id": 2, "tags": {"a": 1, "b": 2}}"#) }
+    try await upload(client, #"{"tags": {"b": 2, "a": 1}, "id": 1}"#)
+  }
+
   private struct Session: Codable, Sendable {
     let sessionID: UUID
 
