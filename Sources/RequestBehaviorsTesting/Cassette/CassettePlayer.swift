@@ -20,6 +20,11 @@ struct CassettePlayer: Sendable {
 
   private static func body(of entry: CassetteEntry, folder: URL) throws -> Data {
     let content = entry.json["response"]?["content"]
+    if isWithoutWholeBody(entry) {
+      throw CassetteError(
+        "entry \(entry) is of a CallRecorder, which does not have the whole body; make a test of the archive by "
+          + "Recording(har:) and reproduction(named:), or record a cassette")
+    }
     if let name = content?["_file"]?.text {
       // The name of a cassette may hold dots, as in `v1..v2`.
       guard !name.split(separator: "/").contains(".."), let data = try? Data(contentsOf: folder.appending(path: name))
@@ -41,6 +46,17 @@ struct CassettePlayer: Sendable {
       throw CassetteError("the body of entry \(entry) is not base64")
     }
     return data
+  }
+
+  /// Whether an entry of a recorder has a note for people in place of the body: of a call without a send, such as a
+  /// cache hit, or of a body that is longer than what is kept, or no text.
+  private static func isWithoutWholeBody(_ entry: CassetteEntry) -> Bool {
+    let extras = entry.json["_requestBehaviors"]
+    guard extras?["call"] != nil, entry.statusCode > 0 else { return false }
+    if extras?["send"]?.int == 0 { return true }
+    let text = entry.json["response"]?["content"]?["text"]?.text ?? ""
+    if text.hasSuffix(" bytes in all>") { return true }
+    return text.hasPrefix("<") && text.contains(" bytes of ") && text.hasSuffix(">")
   }
 
   private var extras: OrderedJSON? { entry.json["_requestBehaviors"] }

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsCaching
 import RequestBehaviorsTesting
 import TestSupport
 import Testing
@@ -39,6 +40,31 @@ import Testing
     let text = "tape.har cannot be read: a merge left its marks in it; restore it, or remove it and record it again"
     #expect(error?.description == text)
     #expect(try bench.text() == conflict)
+  }
+
+  @Test(arguments: [("text/plain", "longer than what is kept"), ("image/png", "\u{1}"), ("text/plain", "short")])
+  func `of an archive of a recorder, only the entries with their whole bodies are played`(type: String, body: String)
+    async throws
+  {
+    let mock = MockTransport { request in
+      NetworkResponse(
+        request: request, statusCode: 200, headers: ["Content-Type": type, "Cache-Control": "max-age=60"],
+        body: .data(Data(body.utf8)))
+    }
+    let recorder = CallRecorder(bodies: .upTo(10))
+    let client = bench.client(mock, [.recording(recorder), .caching(MemoryCacheStore())])
+    // The second response is a hit, of which the archive has no body.
+    for _ in 1...2 { try await client.send(.get("x")) }
+    try bench.write(String(decoding: recorder.recording.har(), as: UTF8.self))
+    let playing = bench.client(try bench.cassette(.replay))
+    for isHit in [false, true] {
+      if !isHit, body == "short" {
+        #expect(try await playing.send(play) == body)
+      } else {
+        let error = await #expect(throws: NetworkError.self) { try await playing.send(play) }
+        #expect(error?.message.contains("CallRecorder") == true)
+      }
+    }
   }
 
   @Test func `a file that breaks while it is recorded is not replaced`() async throws {
