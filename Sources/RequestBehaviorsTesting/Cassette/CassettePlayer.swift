@@ -20,7 +20,7 @@ struct CassettePlayer: Sendable {
 
   private static func body(of entry: CassetteEntry, folder: URL) throws -> Data {
     let content = entry.json["response"]?["content"]
-    if isWithoutWholeBody(entry) {
+    if lacksBody(entry) {
       throw CassetteError(
         "entry \(entry) is of a CallRecorder, which does not have the whole body; make a test of the archive by "
           + "Recording(har:) and reproduction(named:), or record a cassette")
@@ -48,15 +48,12 @@ struct CassettePlayer: Sendable {
     return data
   }
 
-  /// Whether an entry of a recorder has a note for people in place of the body: of a call without a send, such as a
-  /// cache hit, or of a body that is longer than what is kept, or no text.
-  private static func isWithoutWholeBody(_ entry: CassetteEntry) -> Bool {
+  /// Whether an entry is of a recorder that did not keep the whole body: of a call without a send, such as a cache hit,
+  /// or with a remark for people in place of bytes.
+  private static func lacksBody(_ entry: CassetteEntry) -> Bool {
     let extras = entry.json["_requestBehaviors"]
     guard extras?["call"] != nil, entry.statusCode > 0 else { return false }
-    if extras?["send"]?.int == 0 { return true }
-    let text = entry.json["response"]?["content"]?["text"]?.text ?? ""
-    if text.hasSuffix(" bytes in all>") { return true }
-    return text.hasPrefix("<") && text.contains(" bytes of ") && text.hasSuffix(">")
+    return extras?["send"]?.int == 0 || Redactor.hasRemark(entry.json["response"]?["content"]?["text"]?.text ?? "")
   }
 
   private var extras: OrderedJSON? { entry.json["_requestBehaviors"] }

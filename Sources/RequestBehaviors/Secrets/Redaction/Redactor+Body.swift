@@ -31,14 +31,24 @@ extension Redactor {
     let type = BodyKind(contentType)
     let excerpt = body.prefix(limit)
     guard type != .other, let isText = excerpt.isTextExcerpt else {
-      return "<\(count) bytes of \(BodyKind.mediaType(contentType))>"
+      return "<\(count)\(Redactor.binaryRemark)\(BodyKind.mediaType(contentType))>"
     }
-    guard isText else { return "<\(count) bytes of \(BodyKind.mediaType(contentType)), not UTF-8>" }
+    guard isText else { return "<\(count)\(Redactor.binaryRemark)\(BodyKind.mediaType(contentType)), not UTF-8>" }
     let shown = redact(excerpt: excerpt, of: type, isCutOff: excerpt.count < count)
     guard count > excerpt.count || shown.count > limit else { return String(decoding: shown, as: UTF8.self) }
     let cut = shown.prefix(limit).withoutBrokenCharacter
-    return String(decoding: cut, as: UTF8.self) + " <cut off, \(count) bytes in all>"
+    return String(decoding: cut, as: UTF8.self) + " <cut off, \(count)\(Redactor.cutOffRemark)"
   }
+
+  /// Whether a shown body has a remark in place of bytes: it was cut off, or is no text.
+  package static func hasRemark(_ shown: String) -> Bool {
+    guard shown.hasSuffix(">") else { return false }
+    if shown.hasSuffix(Redactor.cutOffRemark) { return true }
+    return shown.hasPrefix("<") && shown.dropFirst().drop(while: \.isNumber).hasPrefix(Redactor.binaryRemark)
+  }
+
+  private static let cutOffRemark = " bytes in all>"
+  private static let binaryRemark = " bytes of "
 
   private func redact(excerpt: Data, of kind: BodyKind, isCutOff: Bool) -> [UInt8] {
     hidingKnownSecrets(in: excerpt, isCutOff: isCutOff) { bytes in
