@@ -23,6 +23,30 @@ import Testing
     }
   }
 
+  @Test(arguments: ["PRAGMA query_only=ON", "PRAGMA main.Locking_Mode = EXCLUSIVE", "PRAGMA busy_timeout(0)"])
+  func `a pragma that would change the connection for others is refused`(sql: String) async throws {
+    let test = try TestStore()
+    for isScript in [false, true] {
+      let error = await #expect(throws: SQLiteError.self) {
+        try await test.store.write { db in
+          if isScript { try db.execute(script: sql + "; SELECT 1") } else { try db.execute(SQL(verbatim: sql)) }
+        }
+      }
+      #expect(error?.message.contains("is the store's") == true)
+      try await test.store.write { _ = try $0.save(Artwork(id: 2, title: "two"), into: "artwork") }
+    }
+    let error = await #expect(throws: SQLiteError.self) {
+      try await test.store.read { try $0.query(SQL(verbatim: sql), as: Int.self) }
+    }
+    #expect(error?.code == .misuse)
+  }
+
+  @Test func `the values of pragmas can be read`() async throws {
+    let test = try TestStore()
+    #expect(try await test.store.read { try $0.query("PRAGMA query_only", as: Int.self) } == [1])
+    #expect(try await test.store.read { try $0.query("PRAGMA locking_mode", as: String.self) } == ["normal"])
+  }
+
   @Test(arguments: [
     "COMMIT", "ROLLBACK", "BEGIN IMMEDIATE", "SAVEPOINT nested", "RELEASE nested", "ROLLBACK TO nested",
   ])

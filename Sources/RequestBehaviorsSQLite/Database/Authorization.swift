@@ -1,6 +1,8 @@
 internal import CRequestBehaviorsSQLite
 
-/// Records the tables that SQLite reports while it prepares a statement, and refuses transaction control.
+/// Records the tables that SQLite reports while it prepares a statement.
+///
+/// It refuses transaction control, and pragmas that would change how the connection works from then on.
 struct Authorization {
   /// Whether the store runs its own statements, which alone may begin and end transactions.
   var isStore = false
@@ -9,7 +11,11 @@ struct Authorization {
   private var isPreparing = false
   private var reads: Set<String> = []
   private var writes: Set<String> = []
-  private var refusedWord: String?
+  private var refusal: String?
+
+  /// Pragmas that stay set when the closure of a user has ended: later writes would fail, or no other connection could
+  /// write.
+  private static let storesPragmas: Set<String> = ["busy_timeout", "locking_mode", "query_only"]
 
   /// Begins preparing a statement.
   mutating func begin() {
@@ -25,7 +31,13 @@ struct Authorization {
   mutating func end() { isPreparing = false }
 
   /// Records the reads, writes and controls of a statement; returns `false` if the statement is refused.
-  mutating func allows(_ action: Int32, _ name: UnsafePointer<CChar>) -> Bool {
+  ///
+  /// - Parameters:
+  ///   - action: What the statement does, by SQLite's codes.
+  ///   - name: The table, the word of control or the pragma.
+  ///   - isSetting: Whether a pragma has a value.
+  /// - Returns: Whether the statement may be prepared.
+  mutating func allows(_ action: Int32, _ name: UnsafePointer<CChar>, isSetting: Bool) -> Bool {
     switch action {
     case SQLITE_READ:
       reads.insert(String(cString: name).lowercased())
@@ -36,8 +48,14 @@ struct Authorization {
     case SQLITE_TRANSACTION, SQLITE_SAVEPOINT:
       guard isPreparing else { return true }
       isControl = isStore
-      if !isStore { refusedWord = String(cString: name) }
+      if !isStore { refusal = Authorization.rule(ofControl: String(cString: name)) }
       return isStore
+    case SQLITE_PRAGMA:
+      guard isPreparing, isSetting, !isStore else { return true }
+      let name = String(cString: name).lowercased()
+      guard Authorization.storesPragmas.contains(name) else { return true }
+      refusal = "PRAGMA \(name) is the store's: it would be set for all that use the connection later"
+      return false
     default: return true
     }
   }
@@ -54,9 +72,14 @@ struct Authorization {
     return writes
   }
 
-  /// Returns the word that was refused, such as COMMIT, and forgets it.
-  mutating func takeRefusedWord() -> String? {
-    defer { refusedWord = nil }
-    return refusedWord
+  /// Returns the message for the statement that was refused, and forgets it.
+  mutating func takeRefusal() -> String? {
+    defer { refusal = nil }
+    return refusal
+  }
+
+  /// Returns the message for a statement that begins or ends a transaction.
+  static func rule(ofControl word: String) -> String {
+    "\(word) is the store's: it opens and ends transactions; use savepoint { }"
   }
 }

@@ -104,7 +104,11 @@ final class Connection {
     // Each connection caches up to 8 MB of pages. With SQLite's default of 2 MB every scan of a larger table rereads
     // them.
     try runScript("PRAGMA cache_size=-8000")
-    guard !isReader else { return try runScript("PRAGMA query_only=ON") }
+    guard !isReader else {
+      authorization.isStore = true
+      defer { authorization.isStore = false }
+      return try runScript("PRAGMA query_only=ON")
+    }
     // FAST would leave deleted content in the pages that become free.
     if configuration.overwritesDeleted { try runScript("PRAGMA secure_delete=ON") }
     // A new file becomes a WAL file through a rollback journal. EXTRA also syncs the removal of that journal. If a
@@ -138,9 +142,10 @@ final class Connection {
     sqlite3_progress_handler(handle, 1000, { Connection.of($0).isToBeStopped ? 1 : 0 }, context)
     sqlite3_set_authorizer(
       handle,
-      { context, action, name, _, _, _ in
+      { context, action, name, value, _, _ in
         guard let name else { return SQLITE_OK }
-        return Connection.of(context).authorization.allows(action, name) ? SQLITE_OK : SQLITE_DENY
+        let isAllowed = Connection.of(context).authorization.allows(action, name, isSetting: value != nil)
+        return isAllowed ? SQLITE_OK : SQLITE_DENY
       }, context)
     // Upserts call it for each row that they update, because SQLite counts updated and inserted rows together.
     sqlite3_create_function_v2(
@@ -212,17 +217,13 @@ final class Connection {
   /// Returns the error for a result code; `CancellationError` if a cancellation stopped the work.
   func failure(_ result: Int32, sql: String? = nil) -> any Error {
     let primary = result & 0xFF
-    if primary == SQLITE_AUTH, let word = authorization.takeRefusedWord() { return controlMisuse(word, sql: sql) }
+    if primary == SQLITE_AUTH, let refusal = authorization.takeRefusal() { return misuse(refusal, sql: sql) }
     if primary == SQLITE_INTERRUPT || primary == SQLITE_BUSY, let interruption {
       // If a suspension is over by now, the error is SQLite's own: it must not be taken for a cancellation.
       if interruption.isCancelled { return CancellationError() }
       if state.isSuspended { return state.suspendedError }
     }
     return SQLiteError(result, handle: handle, sql: sql, path: path)
-  }
-
-  func controlMisuse(_ word: String, sql: String?) -> SQLiteError {
-    misuse("\(word) is the store's: it opens and ends transactions; use savepoint { }", sql: sql)
   }
 
   func misuse(_ message: String, sql: String? = nil) -> SQLiteError {

@@ -42,7 +42,7 @@ extension Database {
   func usable(_ sql: String) throws -> Statement {
     let statement = try connection().statement(sql)
     // SQLite does not refuse a statement again that the library has already prepared for itself.
-    if statement.isControl { throw try connection().controlMisuse(sql, sql: sql) }
+    if statement.isControl { throw try connection().misuse(Authorization.rule(ofControl: sql), sql: sql) }
     if !statement.isReadOnly { try requireWrite(sql: sql) }
     return statement
   }
