@@ -103,7 +103,8 @@ extension NetworkError {
   static func tooManyRefreshes(_ policy: TokenRefreshPolicy, _ last: (any Error)?) -> NetworkError {
     NetworkError(
       .tokenUnavailable,
-      "a token was asked for \(policy.limit) times within \(policy.window); wait before asking again",
+      "a token was asked for \(policy.limit) times within \(policy.window); wait before asking again, or raise the "
+        + "limit of the TokenRefreshPolicy if your tokens live for seconds",
       underlyingError: (last as? NetworkError)?.underlyingError ?? last)
   }
 
