@@ -97,6 +97,18 @@
       #expect(try await send(.secure, host: "127.0.0.1", settings(["localhost": [wrong]])).statusCode == 200)
     }
 
+    @Test(arguments: ["%6Cocalhost", "local%68ost", "LOCAL%48OST"])
+    func `a host is held to its pins however a URL spells it`(host: String) async throws {
+      let wrong = try server.certificate("other").publicKeyPin
+      let settings = try CurlTransport.Configuration(trust: server.trust.pinning(["localhost": [wrong]]))
+      let transport = CurlTransport(configuration: settings)
+      let url = try server.url(.secure, host: host)
+      #expect(try await transport.failure(of: NetworkRequest(url: url)).code == .tlsFailed)
+      let client = NetworkClient(configuration: RequestConfiguration(), transport: transport)
+      let error = await #expect(throws: NetworkError.self) { try await client.send(.get(url: url)) }
+      #expect(error?.code == .tlsFailed)
+    }
+
     @Test func `the pin of an authority does not match its server's key, and the request is not sent`() async throws {
       let (key, authority) = try (server.certificate("server").publicKeyPin, server.certificate("ca").publicKeyPin)
       func failure(_ pins: [PublicKeyPin]) async throws -> NetworkError {

@@ -45,4 +45,45 @@ import Testing
     #expect(error?.code == .invalidRequest)
     #expect(error?.message.contains("proxy") == true)
   }
+
+  @Test(arguments: [
+    "https://b\u{fc}cher.example/", "https://B\u{dc}CHER.example/", "https://xn--bcher-kva.example/",
+    "https://XN--BCHER-KVA.example/", "https://b%C3%BCcher.example/", "https://b%c3%bccher.example:443/",
+    "https://%78n--bcher-kva.example/",
+  ])
+  func `a host is of one origin however it is spelled`(url: String) throws {
+    let origin = try #require(Origin(url))
+    #expect(origin == Origin("https://xn--bcher-kva.example"))
+    #expect(origin.description == "https://xn--bcher-kva.example")
+  }
+
+  @Test(arguments: ["https://b\u{fc}cher.example/v1", "https://b%C3%BCcher.example/v1"])
+  func `a request to a name of another script carries its ASCII form`(base: String) async throws {
+    let transport = ClosureTransport()
+    let baseURL = try #require(URL(string: base))
+    let client = NetworkClient(baseURL: baseURL, behaviors: [.apiKey("X-Key", "k")], transport: transport)
+    try await client.send(.get("users"))
+    try await client.send(.get(url: #require(URL(string: "https://xn--bcher-kva.example/v1/next"))))
+    let sent = transport.sent
+    #expect(
+      sent.map(\.url.absoluteString) == [
+        "https://xn--bcher-kva.example/v1/users", "https://xn--bcher-kva.example/v1/next",
+      ])
+    #expect(sent.map { $0.headers["X-Key"] } == ["k", "k"])
+  }
+
+  @Test(arguments: ["a%2Fb.example", "a%40b.example", "a%00b.example", "a%2525.example", "%FF.example"])
+  func `an escape that stands for no part of a name stays`(host: String) throws {
+    #expect(try #require(Origin("https://\(host)/")).host == host.lowercased())
+  }
+
+  @Test(arguments: [
+    "http://12%37.0.0.1/", "http://1.%EF%BC%91/", "http://%EF%BC%90177.1/", "http://127.0.0.%EF%BC%91/",
+  ])
+  func `an escaped number is refused by the request itself`(url: String) async throws {
+    let request = NetworkRequest(url: try #require(URL(string: url)))
+    let error = #expect(throws: NetworkError.self) { try request.validate() }
+    #expect(error?.code == .invalidURL)
+    #expect(try await self.error(url)?.code == .invalidURL)
+  }
 }

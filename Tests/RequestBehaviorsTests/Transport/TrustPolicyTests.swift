@@ -32,6 +32,22 @@ import Testing
     #expect(try X509Certificate.certificates(pem: "subject: x\n" + pem + "\n" + Self.rsa).count == 2)
   }
 
+  @Test(arguments: ["b\u{fc}cher.example", "xn--bcher-kva.example", "B\u{dc}CHER.Example", "b\u{fc}cher.example."])
+  func `pins hold for every spelling of their host`(host: String) throws {
+    let pin = try certificate(0).publicKeyPin
+    let trust = try TrustPolicy.system.pinning([host: [pin], "*.\(host)": [pin]])
+    for spelling in [
+      "b\u{fc}cher.example", "xn--bcher-kva.example", "XN--BCHER-KVA.EXAMPLE", "b%C3%BCcher.example",
+      "xn--bcher-kva.example.", "xn--bcher-kva.example%2E",
+    ] {
+      for name in [spelling, "api.\(spelling)"] {
+        let origin = try #require(Origin("https://\(name)/"))
+        #expect(trust.pins(for: origin.host) == [pin], "\(name)")
+      }
+    }
+    #expect(trust.pins(for: "a.api.xn--bcher-kva.example") == nil)
+  }
+
   @Test func `a cut-off or changed certificate is an error or another certificate, and does not end the process`()
     throws
   {

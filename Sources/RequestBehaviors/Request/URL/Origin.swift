@@ -3,7 +3,8 @@ public import Foundation
 /// A scheme, host and port: the unit to which credentials are bound (RFC 6454 §4).
 ///
 /// Two URLs of one origin differ in path, query or fragment only. An absent port equals the default port of the scheme.
-/// Scheme and host are compared regardless of case.
+/// Scheme and host are compared regardless of case. Escapes in a host are undone, and a name of another script is
+/// compared by its ASCII form (`xn--…`).
 public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// Shared by all copies, because an origin is compared for every credential of every request.
   private let parts: Parts
@@ -36,7 +37,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// The scheme in lower case, `http` or `https`.
   public var scheme: String { parts.scheme }
 
-  /// The host in lower case; an IPv6 address without its brackets.
+  /// The host in lower case and in ASCII; an IPv6 address without its brackets.
   public var host: String { parts.host }
 
   /// The port; the scheme's default if the URL names none.
@@ -51,7 +52,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     }
     guard let defaultPort = Origin.defaultPort(of: scheme) else { return nil }
     let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
-    parts = Parts(scheme: scheme, host: bare.lowercased(), port: url.port ?? defaultPort)
+    parts = Parts(scheme: scheme, host: HostName.canonical(bare), port: url.port ?? defaultPort)
   }
 
   /// Creates the origin of a URL in a string, such as `"https://api.example.com"`.

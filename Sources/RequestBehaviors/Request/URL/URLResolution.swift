@@ -97,12 +97,8 @@ enum URLResolution {
       !host.utf8.contains(UInt8(ascii: ":"))
     else { return false }
     if isFourNumbers(host) { return false }
-    let name = (host.utf8.contains(UInt8(ascii: "%")) ? host.removingPercentEncoding : nil) ?? host
-    let labels = name.split(separator: ".", omittingEmptySubsequences: false)
-    let given = labels.last == "" ? labels.dropLast() : labels[...]
-    guard let last = given.last, let first = last.utf8.first, (0x30...0x39).contains(first) else { return false }
-    let isHexadecimal = last.lowercased().hasPrefix("0x") && last.dropFirst(2).allSatisfy(\.isHexDigit)
-    return isHexadecimal || last.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    // Digits may be escaped, and be those of another script.
+    return HostName.endsInNumber(HostName.ascii(host) ?? host.removingPercentEncoding ?? host)
   }
 
   /// Whether a host is four numbers from 0 to 255 with dots between them.

@@ -24,7 +24,7 @@ public struct ClientIdentity: Sendable {
     case certificates([X509Certificate], key: PrivateKey)
   }
 
-  /// The hosts that get the identity, in lower case.
+  /// The hosts that get the identity, in lower case and in ASCII.
   public let hosts: Set<String>
 
   package let content: Content
@@ -97,7 +97,7 @@ public struct ClientIdentity: Sendable {
   private init(_ content: Content, _ hosts: Set<String>) throws {
     guard !hosts.isEmpty else { throw NetworkError(.invalidTrust, "the identity has no host that gets it") }
     self.content = content
-    self.hosts = Set(hosts.map { $0.lowercased() })
+    self.hosts = Set(hosts.map(HostName.canonical))
   }
 
   /// Returns whether bytes begin like a `PFX` of version 3 (RFC 7292 §4).

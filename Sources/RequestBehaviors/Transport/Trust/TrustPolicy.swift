@@ -65,7 +65,7 @@ public struct TrustPolicy: Sendable {
   ///
   /// - Parameter pins: The keys by host. `*.example.com` matches hosts with one label more than `example.com`. Give at
   ///   least two keys, one of them a spare that is kept elsewhere, or a lost key locks the app out. A host that is not
-  ///   named needs no pin.
+  ///   named needs no pin. Escapes in a host, its ASCII form (`xn--…`) and a dot at its end make no other host.
   /// - Returns: The policy. The new keys of a host replace its earlier ones.
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if a host is invalid or has no
   ///   key.
@@ -80,7 +80,7 @@ public struct TrustPolicy: Sendable {
       guard !keys.isEmpty else {
         throw NetworkError(.invalidTrust, "no key is pinned for \(host); leave the host out if it needs none")
       }
-      policy.pins[host.lowercased()] = keys
+      policy.pins[(host.hasPrefix("*.") ? "*." : "") + TrustPolicy.name(name)] = keys
     }
     return policy
   }
