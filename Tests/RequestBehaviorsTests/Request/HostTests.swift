@@ -57,6 +57,17 @@ import Testing
     #expect(origin.description == "https://xn--bcher-kva.example")
   }
 
+  @Test(arguments: ["http://[2001:DB8:0:0:0:0:0:1]/", "http://[2001:0db8::0001]/", "http://[2001:db8:0::1]:80/"])
+  func `an IPv6 address is of one origin however it is written`(url: String) throws {
+    let origin = try #require(Origin(url))
+    #expect(origin == Origin("http://[2001:db8::1]"))
+    #expect(origin.host == "2001:db8::1")
+  }
+
+  @Test func `the zone of an IPv6 address is part of its origin`() {
+    #expect(Origin("http://[fe80::1%25eth0]") != Origin("http://[fe80::1%25eth1]"))
+  }
+
   @Test(arguments: ["https://b\u{fc}cher.example/v1", "https://b%C3%BCcher.example/v1"])
   func `a request to a name of another script carries its ASCII form`(base: String) async throws {
     let transport = ClosureTransport()

@@ -2,16 +2,27 @@ import Foundation
 
 /// The one spelling of a host by which origins, pins and identities are compared.
 ///
-/// A URL may escape any letter of a host (RFC 3986 §3.2.2), and write a name of another script as it is or in its ASCII
-/// form (RFC 5891). Transports connect to the same server each time, so that its secrets and pins must be the same too.
+/// A URL may escape any letter of a host (RFC 3986 §3.2.2), write a name of another script as it is or in its ASCII
+/// form (RFC 5891), and an IPv6 address with or without its zeros. Transports connect to the same server each time, so
+/// that its secrets and pins must be the same too.
 enum HostName {
-  /// Returns a host in lower case, without escapes, and in its ASCII form.
+  /// Returns a host in lower case, without escapes, and in its ASCII form; an IPv6 address in that of RFC 5952.
   ///
   /// A host that is no name of letters, digits, `-`, `.`, `_` and `~` keeps its escapes, and so does a number, which
   /// ``URLResolution/isAmbiguousAddress(_:)`` refuses in this form.
   static func canonical(_ host: String) -> String {
+    if host.utf8.contains(UInt8(ascii: ":")) { return address(host) ?? host.lowercased() }
     guard let ascii = ascii(host), ascii != host else { return host.lowercased() }
     return endsInNumber(ascii) ? host.lowercased() : ascii
+  }
+
+  /// Returns an IPv6 address as the system writes it; `nil` for another text, such as one with a zone.
+  private static func address(_ host: String) -> String? {
+    var address = in6_addr()
+    guard inet_pton(AF_INET6, host, &address) == 1 else { return nil }
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { text in
+      inet_ntop(AF_INET6, &address, text.baseAddress, socklen_t(text.count)).map { String(cString: $0) }
+    }
   }
 
   /// Returns the ASCII form of a host in lower case; `nil` if it has none, or no need of one.
