@@ -17,7 +17,8 @@ enum TokenFile {
 
   /// Returns the bytes of a file; `nil` if the file does not exist.
   static func read(_ path: String) throws -> Data? {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+    // To open a pipe would wait for its writer.
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     if file < 0, errno == ENOENT { return nil }
     guard file >= 0 else { throw failure("open", path) }
     defer { close(file) }
@@ -38,11 +39,18 @@ enum TokenFile {
   }
 
   /// Leaves only the owner's rights to a file that another program may have made.
+  ///
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``, also if it is a folder, a
+  ///   pipe or a device. These keep their rights: a folder of mode 0600 cannot be entered.
   private static func tighten(_ file: Int32, _ path: String) throws {
-    var status = stat()
-    guard fstat(file, &status) == 0, status.st_mode & 0o077 != 0 else { return }
+    guard let found = status({ fstat(file, $0) }) else { throw failure("look at", path) }
+    guard found.st_mode & S_IFMT == S_IFREG else {
+      throw NetworkError.tokenStoreFailed(
+        "the token file \(path) is a folder, a pipe or a device; name a file, such as one in the folder")
+    }
+    guard found.st_mode & 0o077 != 0 else { return }
     guard fchmod(file, 0o600) == 0 else {
-      let mode = String(status.st_mode & 0o777, radix: 8)
+      let mode = String(found.st_mode & 0o777, radix: 8)
       throw NetworkError.tokenStoreFailed(
         "others than its owner may use the token file \(path) (mode 0\(mode)), and this process may not change that; "
           + "give it the mode 0600, or sign in again with another file")

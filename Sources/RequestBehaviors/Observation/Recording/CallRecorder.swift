@@ -15,6 +15,9 @@ import Foundation
 /// for bodies. Secrets are hidden when ``recording`` is read: by the rules of the redactor, and every value that one of
 /// the calls knows to be secret wherever it appears.
 ///
+/// The secrets of a call that a limit has dropped are no longer known: a later body that repeats one under a plain name
+/// shows it.
+///
 /// The calls of a user are dropped when the user signs out (``CallOwner``), with those that were made for them. The
 /// calls of others stay, and those without an owner, such as the sign-in itself; the secrets of dropped calls are
 /// hidden in them. ``clear()`` drops all, and so does ``NetworkClient/reset()``.

@@ -108,6 +108,23 @@ import Testing
     #expect(try mode() == 0o600)
   }
 
+  @Test func `a folder in the place of a token's file keeps its rights and is named in the error`() async throws {
+    try FileManager.default.createDirectory(
+      at: file, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+    let store = FileTokenStore(url: file)
+    let error = await #expect(throws: NetworkError.self) { try await store.load() }
+    #expect(error?.code == .tokenStoreFailed)
+    #expect(error?.message.contains("is a folder, a pipe or a device; name a file") == true)
+    #expect(try mode() == 0o755)
+  }
+
+  @Test func `a pipe in the place of a token's file is an error at once`() async throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    #expect(mkfifo(file.path(percentEncoded: false), 0o600) == 0)
+    let error = await #expect(throws: NetworkError.self) { try await FileTokenStore(url: file).load() }
+    #expect(error?.code == .tokenStoreFailed)
+  }
+
   @Test func `a token replaces another one in its file if that is the one that is expected`() async throws {
     let store = FileTokenStore(url: file)
     #expect(try await store.replace(AccessToken("a"), with: AccessToken("b")) == false)
