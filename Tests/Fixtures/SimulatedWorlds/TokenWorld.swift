@@ -227,7 +227,8 @@ extension SimulatedWorld {
       }
       try await clock.sleep(for: .seconds(300))
       let user = state.signedIn ?? "anna"
-      let text: String = try await clients[0].send(.get("\(user)/last"))
+      let text: String = try await clients[0].send(
+        Request<String>.get("\(user)/last").with(\.deadline, .seconds(3_600)))
       if !text.contains(user) { state.problems.append("\(user) got \(text)") }
     }
     check("no client breaks a rule of the token server") {
