@@ -63,7 +63,7 @@
       settings.securedHost = nil
       do {
         try setPins(settings.trust.pins(for: host))
-        try setIdentity(settings.identity.flatMap { $0.hosts.contains(host) ? $0 : nil })
+        try setIdentity(settings.identity.flatMap { $0.isFor(host) ? $0 : nil })
       } catch let error as RefusedOption {
         throw error.networkError(.unsupportedTrust)
       }

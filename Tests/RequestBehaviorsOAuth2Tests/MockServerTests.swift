@@ -50,6 +50,8 @@ import Testing
       session: TokenSession(source: .refreshToken(endpoint)), endpoint: endpoint, redirectURI: redirect, over: client)
     let grant = try await flow.signIn { try id.authorize($0) }
     #expect(id.accepts(grant.token))
+    let document = try await client.send(Request<NetworkResponse>.get(url: #require(mock.sent.first).url))
+    #expect(document.headers["Content-Type"] == "application/json")
   }
 
   @Test func `the revocation of one token of a service keeps its next token valid`() async throws {

@@ -12,7 +12,7 @@ package enum HTTPSyntax {
     guard !hasOuterSpace(text) else { return false }
     var text = text
     return text.withUTF8 { bytes in
-      // Without an exit from the loop the compiler looks at many bytes at a time: a token of 64 takes a quarter.
+      // The loop has no exit, so that the compiler looks at many bytes at a time.
       bytes.reduce(0 as UInt8) { $0 | (($1 < 0x20 && $1 != 0x09) || $1 == 0x7F ? 1 : 0) } == 0
     }
   }

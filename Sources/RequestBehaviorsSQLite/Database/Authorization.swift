@@ -13,8 +13,9 @@ struct Authorization {
   private var writes: Set<String> = []
   private var refusal: String?
 
-  /// Pragmas that stay set when the closure of a user has ended: later writes would fail, or no other connection could
-  /// write.
+  /// Pragmas that stay set when the closure of a user has ended.
+  ///
+  /// By them later writes, or those of other connections, fail.
   private static let storesPragmas: Set<String> = ["busy_timeout", "locking_mode", "query_only"]
 
   /// Begins preparing a statement.
@@ -54,7 +55,7 @@ struct Authorization {
       guard isPreparing, isSetting, !isStore else { return true }
       let name = String(cString: name).lowercased()
       guard Authorization.storesPragmas.contains(name) else { return true }
-      refusal = "PRAGMA \(name) is the store's: it would be set for all that use the connection later"
+      refusal = "PRAGMA \(name) is the store's: the setting would last longer than the closure"
       return false
     default: return true
     }

@@ -280,12 +280,17 @@ import Testing
     func request(in db: Database) -> Request<Void> { .put("photos/\(number)", body: .file(photo.url)) }
   }
 
+  /// Writes a file to attach.
+  private func original(in world: OutboxWorld, ending: String = "jpg") throws -> URL {
+    let file = URL(filePath: world.folder.file("photo.\(ending)"))
+    try Data("photo".utf8).write(to: file)
+    return file
+  }
+
   @Test func `an attachment of two entries is kept until both are delivered`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox(operations: [Upload.self], OutboxConfiguration(concurrency: 1))
-    let original = URL(filePath: world.folder.file("photo.jpg"))
-    try Data("photo".utf8).write(to: original)
-    let photo = try await outbox.attach(original)
+    let photo = try await outbox.attach(original(in: world))
     for number in 1...3 { try await outbox.enqueue(Upload(number: number, photo: photo)) }
     #expect(try await outbox.drain().isEmpty)
     #expect(try await world.states == [5, 5, 5])
@@ -297,8 +302,7 @@ import Testing
   {
     let world = try OutboxWorld()
     let outbox = try await world.outbox(operations: [Upload.self], OutboxConfiguration(concurrency: 1))
-    let original = URL(filePath: world.folder.file("photo.\(ending)"))
-    try Data("photo".utf8).write(to: original)
+    let original = try original(in: world, ending: ending)
     let photo = try await outbox.attach(original)
     let first = try await outbox.enqueue(Upload(number: 1, photo: photo))
     try await outbox.enqueue(Upload(number: 2, photo: photo))
@@ -315,9 +319,7 @@ import Testing
   @Test func `a discarded entry does not remove the attachment of another entry`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox(operations: [Upload.self])
-    let original = URL(filePath: world.folder.file("photo.jpg"))
-    try Data("photo".utf8).write(to: original)
-    let photo = try await outbox.attach(original)
+    let photo = try await outbox.attach(original(in: world))
     let first = try await outbox.enqueue(Upload(number: 1, photo: photo))
     try await outbox.enqueue(Upload(number: 2, photo: photo))
     try await outbox.discard(first.id)

@@ -77,21 +77,13 @@ import Testing
     var tags: [String] = []
   }
 
-  @Test func `nested properties and elements get names in brackets with indices`() throws {
-    let query = try Query(encoding: Charge(), nesting: .indexed)
+  @Test(arguments: [(Query.Nesting.indexed, ["0", "1"]), (.unindexed, ["", ""])])
+  func `nested properties and elements get names in brackets`(nesting: Query.Nesting, index: [String]) throws {
+    let query = try Query(encoding: Charge(), nesting: nesting)
     #expect(
       query.items.map { "\($0.name)=\($0.value)" } == [
-        "amount=5", "card[name]=Ada", "card[expiry][0]=12", "card[expiry][1]=30", "items[0][id]=7", "items[1][id]=8",
-        "metadata[a]=1", "metadata[b]=2",
-      ])
-  }
-
-  @Test func `nested properties and elements get names in brackets without indices`() throws {
-    let query = try Query(encoding: Charge(), nesting: .unindexed)
-    #expect(
-      query.items.map { "\($0.name)=\($0.value)" } == [
-        "amount=5", "card[name]=Ada", "card[expiry][]=12", "card[expiry][]=30", "items[][id]=7", "items[][id]=8",
-        "metadata[a]=1", "metadata[b]=2",
+        "amount=5", "card[name]=Ada", "card[expiry][\(index[0])]=12", "card[expiry][\(index[1])]=30",
+        "items[\(index[0])][id]=7", "items[\(index[1])][id]=8", "metadata[a]=1", "metadata[b]=2",
       ])
   }
 

@@ -35,6 +35,13 @@ import Testing
     #expect(pem.contains(certificates[0].pem.trimmingCharacters(in: .newlines)))
   }
 
+  @Test func `a host gets its identity however it is spelled, and another host gets none`() throws {
+    let pem = Self.ellipticCertificate + "\n" + Self.ellipticKey
+    let identity = try ClientIdentity(pem: pem, hosts: ["b\u{fc}cher.example", "2001:db8:0::1"])
+    let hosts = ["xn--bcher-kva.example", "B%C3%BCcher.example", "2001:DB8::1", "bucher.example", "2001:db8::2"]
+    #expect(hosts.map(identity.isFor) == [true, true, true, false, false])
+  }
+
   @Test func `an identity is read from DER`() throws {
     let certificate = try X509Certificate(der: der(Self.ellipticCertificate))
     for key in [Self.ellipticKey, Self.ellipticKeySEC1] {

@@ -48,6 +48,17 @@ import Testing
     #expect(trust.pins(for: "a.api.xn--bcher-kva.example") == nil)
   }
 
+  @Test func `a host that is pinned in two spellings is refused`() throws {
+    let pin = try certificate(0).publicKeyPin
+    let error = #expect(throws: NetworkError.self) {
+      try TrustPolicy.system.pinning(["api.example.com": [pin], "API.example.com.": [pin]])
+    }
+    #expect(error?.code == .invalidTrust)
+    #expect(error?.message.contains("api.example.com twice") == true)
+    #expect(
+      try TrustPolicy.system.pinning(["example.com": [pin], "*.example.com": [pin]]).pins(for: "example.com") == [pin])
+  }
+
   @Test func `a cut-off or changed certificate is an error or another certificate, and does not end the process`()
     throws
   {

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// A URL may escape any letter of a host (RFC 3986 §3.2.2), write a name of another script as it is or in its ASCII
 /// form (RFC 5891), and an IPv6 address with or without its zeros. Transports connect to the same server each time, so
-/// that its secrets and pins must be the same too.
+/// the host has the same credentials and pins each time.
 enum HostName {
   /// Returns a host in lower case, without escapes, and in its ASCII form; an IPv6 address in that of RFC 5952.
   ///
@@ -12,8 +12,8 @@ enum HostName {
   /// ``URLResolution/isAmbiguousAddress(_:)`` refuses in this form.
   static func canonical(_ host: String) -> String {
     if host.utf8.contains(UInt8(ascii: ":")) { return address(host) ?? host.lowercased() }
-    guard let ascii = ascii(host), ascii != host else { return host.lowercased() }
-    return endsInNumber(ascii) ? host.lowercased() : ascii
+    guard let ascii = ascii(host), !endsInNumber(ascii) else { return host.lowercased() }
+    return ascii
   }
 
   /// Returns an IPv6 address as the system writes it; `nil` for another text, such as one with a zone.
@@ -28,8 +28,7 @@ enum HostName {
   /// Returns the ASCII form of a host in lower case; `nil` if it has none, or no need of one.
   static func ascii(_ host: String) -> String? {
     // Nearly every host is plain.
-    guard host.utf8.contains(where: { $0 >= 0x80 || $0 == UInt8(ascii: "%") }), !host.contains(":"),
-      let name = host.removingPercentEncoding,
+    guard host.utf8.contains(where: { $0 >= 0x80 || $0 == UInt8(ascii: "%") }), let name = host.removingPercentEncoding,
       // Another character would end the host within the URL below.
       name.utf8.allSatisfy({ $0 >= 0x80 || PercentEncoding.isUnreserved($0) }),
       let url = URL(string: "http://\(name)/"), let ascii = URLComponents(string: url.absoluteString)?.encodedHost

@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// Two URLs of one origin differ in path, query or fragment only. An absent port equals the default port of the scheme.
 /// Scheme and host are compared regardless of case. Escapes in a host are undone, and a name of another script is
-/// compared by its ASCII form (`xn--…`).
+/// compared by its ASCII form (`xn--…`). An IPv6 address is compared by the form of RFC 5952.
 public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// Shared by all copies, because an origin is compared for every credential of every request.
   private let parts: Parts

@@ -29,6 +29,9 @@ public struct ClientIdentity: Sendable {
 
   package let content: Content
 
+  /// Returns whether a host gets the identity, however the host is spelled.
+  package func isFor(_ host: String) -> Bool { hosts.contains(HostName.canonical(host)) }
+
   /// Creates an identity from PKCS #12.
   ///
   /// - Parameters:

@@ -32,7 +32,7 @@
       switch challenge.protectionSpace.authenticationMethod {
       case NSURLAuthenticationMethodServerTrust where !policy.isSystem:
         queue.async { completion(self.evaluate(challenge, host)) }
-      case NSURLAuthenticationMethodClientCertificate where identity?.hosts.contains(host.lowercased()) == true:
+      case NSURLAuthenticationMethodClientCertificate where identity?.isFor(host) == true:
         queue.async { completion(self.showIdentity()) }
       default:
         completion(.system)

@@ -29,7 +29,7 @@ extension TrustPolicy {
 
   /// Returns the spelling by which a host has its pins.
   ///
-  /// A dot at the end of a name makes another origin, but certificates are compared without it, so that pins are too.
+  /// A dot at the end of a name makes another origin. Certificates are compared without it, so pins are, too.
   static func name(_ host: String) -> String {
     let name = HostName.canonical(host)
     return name.hasSuffix(".") ? String(name.dropLast()) : name

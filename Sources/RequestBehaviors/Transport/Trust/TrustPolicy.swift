@@ -65,12 +65,14 @@ public struct TrustPolicy: Sendable {
   ///
   /// - Parameter pins: The keys by host. `*.example.com` matches hosts with one label more than `example.com`. Give at
   ///   least two keys, one of them a spare that is kept elsewhere, or a lost key locks the app out. A host that is not
-  ///   named needs no pin. Escapes in a host, its ASCII form (`xn--…`) and a dot at its end make no other host.
+  ///   named needs no pin. A host has its pins with escapes, in its ASCII form (`xn--…`) and with a dot at its end,
+  ///   too.
   /// - Returns: The policy. The new keys of a host replace its earlier ones.
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if a host is invalid or has no
-  ///   key.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/invalidTrust`` if a host is invalid, has no
+  ///   key or is named twice.
   public func pinning(_ pins: [String: some Sequence<PublicKeyPin>]) throws -> TrustPolicy {
     var policy = self
+    var named: Set<String> = []
     for (host, keys) in pins {
       let name = host.hasPrefix("*.") ? String(host.dropFirst(2)) : host
       guard !name.isEmpty, !name.contains(where: { "/:@*? ".contains($0) }) else {
@@ -80,7 +82,11 @@ public struct TrustPolicy: Sendable {
       guard !keys.isEmpty else {
         throw NetworkError(.invalidTrust, "no key is pinned for \(host); leave the host out if it needs none")
       }
-      policy.pins[(host.hasPrefix("*.") ? "*." : "") + TrustPolicy.name(name)] = keys
+      let place = (host.hasPrefix("*.") ? "*." : "") + TrustPolicy.name(name)
+      guard named.insert(place).inserted else {
+        throw NetworkError(.invalidTrust, "keys are pinned for \(place) twice, once as \(host); name a host once")
+      }
+      policy.pins[place] = keys
     }
     return policy
   }
