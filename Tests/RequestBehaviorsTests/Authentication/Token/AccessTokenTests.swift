@@ -75,6 +75,15 @@ import Testing
     #expect(throws: DecodingError.self) { try decode(json) }
   }
 
+  @Test(arguments: ["253402300799", "253402300799000", #""9999-12-31T23:59:59.9999999Z""#, "100000000001"])
+  func `an expiry in the far future stays there when the token is stored`(expiry: String) throws {
+    let token = try decode(#"{"access_token":"t","expires_at":\#(expiry)}"#)
+    let stored = try JSONDecoder().decode(AccessToken.self, from: JSONEncoder().encode(token))
+    let year2050 = Date(timeIntervalSince1970: 2_524_608_000)
+    #expect(try #require(token.expiresAt) > year2050)
+    #expect(try #require(stored.expiresAt) > year2050)
+  }
+
   @Test func `a token that is encoded decodes to itself`() throws {
     let token = AccessToken(
       "t", type: "MAC", expiresAt: Date(timeIntervalSince1970: 1_411_129_341.57), lifetime: .milliseconds(1_500),

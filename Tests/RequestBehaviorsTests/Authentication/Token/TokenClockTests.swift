@@ -137,6 +137,21 @@ import Testing
     #expect(sentTokens == ["Bearer t1"])
   }
 
+  @Test(arguments: [100_000_000_001, 253_402_300_799, 1e12, 1e15])
+  func `a token that expires in thousands of years is good after the next launch`(seconds: Double) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appending(path: "token.json")
+    server.state.update { $0.valid = "t0" }
+    let token = AccessToken("t0", expiresAt: Date(timeIntervalSince1970: seconds))
+    try await session(.signInOnly, FileTokenStore(url: file)).signIn(token)
+    // The session of another path shares no memory with the first.
+    let next = folder.appending(path: "next.json")
+    try FileManager.default.moveItem(at: file, to: next)
+    try await client(session(.signInOnly, FileTokenStore(url: next))).send(.get("a"))
+    #expect(sentTokens == ["Bearer t0"])
+  }
+
   // MARK: - Instants
 
   @Test func `a token has expired exactly at its date of expiry`() async throws {
