@@ -15,8 +15,8 @@ package import Foundation
 /// | `RateLimit`, `RateLimit-Policy` | remaining quota and time of reset | draft-ietf-httpapi-ratelimit-headers-11 |
 /// | `RateLimit-Limit`, `-Remaining`, `-Reset`, also with `X-` | the same in three fields | earlier drafts, GitHub |
 ///
-/// A date is compared with the response's own `Date`, so that a wrong local clock does not matter. Unreadable values
-/// are ignored.
+/// A number above 10⁹ is a date in seconds since 1970, and one from 10¹² on in milliseconds. A date is compared with the
+/// response's own `Date`, so that a wrong local clock does not matter. Unreadable values are ignored.
 public struct ServerHints: Sendable, Hashable {
   /// The wait that `Retry-After` or `retry-after-ms` asks for; zero if that time has passed.
   public var retryAfter: Duration?
@@ -111,10 +111,13 @@ public struct ServerHints: Sendable, Hashable {
       || name.hasPrefix("x-ratelimit-") || name.hasPrefix("x-rate-limit-")
   }
 
-  /// Returns a delay from seconds, from seconds since 1970 (above 10⁹), or from a date.
+  /// Returns a delay from seconds, from seconds (above 10⁹) or milliseconds (from 10¹² on) since 1970, or from a date.
   private static func delay(_ text: String, since sent: Date) -> Duration? {
     if let number = number(text) {
-      return Duration(clamping: number > 1e9 ? max(0, number - sent.timeIntervalSince1970) : number)
+      guard number > 1e9 else { return Duration(clamping: number) }
+      // Some rate limiters give the time of the reset as JavaScript has it. As seconds it would be ages away.
+      let time = number < 1e12 ? number : number / 1_000
+      return Duration(clamping: max(0, time - sent.timeIntervalSince1970))
     }
     guard let date = HTTPDate.date(from: text, now: sent) else { return nil }
     return Duration(clamping: max(0, date.timeIntervalSince(sent)))

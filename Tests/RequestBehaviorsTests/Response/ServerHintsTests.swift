@@ -75,6 +75,12 @@ import Testing
     #expect(hints(spent, status: 200).delay == .seconds(60))
   }
 
+  @Test(arguments: ["X-RateLimit-Reset", "RateLimit-Reset", "Retry-After"])
+  func `a date in milliseconds since 1970 is no wait of a century`(name: String) {
+    #expect(hints([name: "1577836860500"], status: 429).delay == .milliseconds(60_500))
+    #expect(hints([name: "1577836740500"], status: 429).delay == .zero)
+  }
+
   @Test func `a reset without a remaining count applies only if the request was refused`() {
     #expect(hints(["X-RateLimit-Reset": "20"], status: 429).delay == .seconds(20))
     #expect(hints(["X-RateLimit-Reset": "20"], status: 200).delay == nil)
