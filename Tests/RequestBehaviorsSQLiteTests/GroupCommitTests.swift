@@ -53,12 +53,14 @@ import Testing
   }
 
   @Test func `a single save returns its own counts, and deletes the other rows of its scope`() async throws {
-    let store = try GroupBench().store
+    let bench = try GroupBench()
+    let store = bench.store
     let first = try await store.save([Artwork(id: 1, title: "1"), Artwork(id: 2, title: "2")], into: "artwork")
     #expect(first.inserted == 2)
     let second = try await store.save([Artwork(id: 2, title: "2")], into: "artwork", deletingOthers: .all)
     #expect(second.unchanged == 1)
     #expect(second.deleted == 1)
+    withExtendedLifetime(bench) {}
   }
 
   @Test func `each save returns the counts of its own rows`() async throws {

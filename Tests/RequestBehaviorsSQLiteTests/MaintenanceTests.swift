@@ -125,18 +125,20 @@ import Testing
     await #expect(throws: SQLiteError.self) { try await test.store.backup(to: test.store.path) }
   }
 
-  @Test(arguments: [false, true])
-  func `a full write into a file that was removed or replaced fails and does not save`(isReplaced: Bool) async throws {
+  @Test(arguments: [false, true], [SQLiteDurability.normal, .full])
+  func `a write into a file that was removed or replaced fails and does not save`(
+    isReplaced: Bool, durability: SQLiteDurability
+  ) async throws {
     let test = try TestStore()
     let (store, files) = (test.store, FileManager.default)
-    try await store.write(durability: .full) { try $0.save(Artwork(id: 1, title: "one"), into: "artwork") }
+    try await store.write(durability: durability) { try $0.save(Artwork(id: 1, title: "one"), into: "artwork") }
     // From here on there is a reader, which has the file open.
     #expect(try await test.artworks.count == 1)
     try files.removeItem(atPath: store.path)
     if isReplaced { try Data().write(to: URL(filePath: store.path)) }
     for _ in 1...2 {
       let error = await #expect(throws: SQLiteError.self) {
-        try await store.write(durability: .full) { try $0.save(Artwork(id: 2, title: "two"), into: "artwork") }
+        try await store.write(durability: durability) { try $0.save(Artwork(id: 2, title: "two"), into: "artwork") }
       }
       #expect(error?.code == .readOnly)
       // SQLITE_READONLY_DBMOVED
@@ -144,13 +146,37 @@ import Testing
       #expect(error?.message.contains("removed or replaced") == true)
     }
     let shared = await #expect(throws: SQLiteError.self) {
-      try await store.save([Artwork(id: 2, title: "two")], into: "artwork", durability: .full)
+      try await store.save([Artwork(id: 2, title: "two")], into: "artwork", durability: durability)
     }
     #expect(shared?.code == .readOnly)
     #expect(try await test.artworks.map(\.id) == [1])
   }
 
-  @Test func `a full write into a file of another name, or in memory, succeeds`() async throws {
+  @Test(arguments: [false, true])
+  func `a first read does not open another file than the writes`(isReplaced: Bool) async throws {
+    let test = try TestStore()
+    try FileManager.default.removeItem(atPath: test.store.path)
+    if isReplaced { try Data().write(to: URL(filePath: test.store.path)) }
+    let error = await #expect(throws: SQLiteError.self) { try await test.artworks }
+    #expect(error?.extendedCode == 1032)
+    #expect(FileManager.default.fileExists(atPath: test.store.path) == isReplaced)
+  }
+
+  @Test func `the end of a store loses nothing of the file that took its place`() async throws {
+    let test = try TestStore()
+    let (store, path) = (test.store, test.store.path)
+    try await store.write { try $0.save(Artwork(id: 1, title: "one"), into: "artwork") }
+    try FileManager.default.removeItem(atPath: path)
+    let new = try SQLiteStore(path: path, migrations: [TestStore.artwork])
+    try await new.write { try $0.save(Artwork(id: 2, title: "two"), into: "artwork") }
+    await store.close()
+    #expect(try await new.read { try $0.query("SELECT id FROM artwork", as: Int.self) } == [2])
+    await new.close()
+    let last = try SQLiteStore(path: path)
+    #expect(try await last.read { try $0.query("SELECT id FROM artwork", as: Int.self) } == [2])
+  }
+
+  @Test func `a write into a file of another name, or in memory, succeeds`() async throws {
     let test = try TestStore()
     let path = test.folder.file("link.sqlite")
     try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: test.store.path)

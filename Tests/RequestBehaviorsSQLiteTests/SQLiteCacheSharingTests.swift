@@ -176,6 +176,7 @@ import Testing
     held.letGo()
     _ = try? await writing.value
     #expect(failures.isEmpty)
+    withExtendedLifetime(folder) {}
   }
 
   @Test func `a cache opens although another process replaces the file during the opening`() async throws {

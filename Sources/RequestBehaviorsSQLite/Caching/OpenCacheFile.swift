@@ -1,16 +1,6 @@
 import Foundation
 import RequestBehaviors
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Android)
-  import Android
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// The open file of a cache, with the values that are read from it once; every call blocks.
 struct OpenCacheFile: Sendable {
   let store: SQLiteStore
@@ -131,19 +121,5 @@ struct OpenCacheFile: Sendable {
     guard head.starts(with: Array("SQLite format 3\0".utf8)), head.count == 100 else { return bodies.isPrepared }
     // The application id is in the bytes from 68 on (https://sqlite.org/fileformat.html §1.3).
     return head[68..<72].reduce(0) { $0 << 8 | Int($1) } == CacheSchema.applicationID
-  }
-}
-
-/// The identity of a file, which differs from that of a later file at the same path.
-private struct FileIdentity: Sendable, Equatable {
-  private let device: UInt64
-  private let number: UInt64
-
-  /// Reads the identity of a file; `nil` if the file does not exist.
-  init?(_ path: String) {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
-    device = UInt64(truncatingIfNeeded: status.st_dev)
-    number = UInt64(truncatingIfNeeded: status.st_ino)
   }
 }

@@ -24,13 +24,15 @@ extension Connection {
       isInTransaction = true
       result = try work()
       if mustStop { throw failure(SQLITE_INTERRUPT) }
-      if durability == .full { try checkIsInPlace() }
+      try checkIsInPlace()
       // The commit begins. A cancellation is ignored from here on, or the caller would get an error for data that was
       // saved.
       interruption = nil
       try control("COMMIT")
     } catch {
       rollBack()
+      // The error of a statement may come from files of the database that took the place of this one.
+      try checkIsInPlace()
       throw error
     }
     isInTransaction = false
@@ -40,15 +42,10 @@ extension Connection {
   }
 
   /// Throws if the file is no longer at its path: the committed data would be lost when the file is closed.
-  private func checkIsInPlace() throws {
+  func checkIsInPlace() throws {
     var hasMoved: Int32 = 0
     let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
-    guard result == SQLITE_OK, hasMoved != 0 else { return }
-    var error = SQLiteError(
-      .readOnly, "the file was removed or replaced since it was opened; nothing was saved: open another store",
-      path: path)
-    error.extendedCode = SQLiteError.fileHasMoved
-    throw error
+    if result == SQLITE_OK, hasMoved != 0 { throw SQLiteError.fileHasMoved(path) }
   }
 
   /// Runs the closure on one snapshot of the file, which is that of its first statement.

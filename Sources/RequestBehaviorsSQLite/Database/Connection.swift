@@ -57,6 +57,7 @@ final class Connection {
     self.state = state
     self.configuration = configuration
     self.isReader = isReader
+    try state.checkFile()
     let access = isReader ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     let flags = access | SQLITE_OPEN_NOMUTEX | (configuration.fileProtection?.openFlag ?? 0)
     var opened: OpaquePointer?
@@ -76,6 +77,7 @@ final class Connection {
           + "a store needs to write: copy the file to where this program may write", path: state.path)
     }
     handle = opened
+    state.noteFile()
     try configure()
   }
 

@@ -72,6 +72,16 @@ extension SQLiteError {
   /// `SQLITE_READONLY_DBMOVED`, which is a macro that Swift does not import.
   static let fileHasMoved: Int32 = SQLITE_READONLY | 4 << 8
 
+  /// Returns the error of a store whose file is no longer at its path.
+  static func fileHasMoved(_ path: String) -> SQLiteError {
+    var error = SQLiteError(
+      .readOnly,
+      "the file was removed or replaced while the store had it open; close this store, and then open another",
+      path: path)
+    error.extendedCode = fileHasMoved
+    return error
+  }
+
   /// A primary result code of SQLite.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// SQLite's number for the code.

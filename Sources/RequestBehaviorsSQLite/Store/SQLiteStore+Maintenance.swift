@@ -8,11 +8,15 @@ extension SQLiteStore {
   /// The copy is one consistent snapshot. A new file can be read and written only by its owner; an existing file keeps
   /// its permissions.
   ///
+  /// To go back to a copy, close all stores of the file, in all processes; then remove the file with its `-wal` and
+  /// `-shm`, and put the copy in its place. SQLite finds these two by their names, and would apply those of the old
+  /// file to the copy.
+  ///
   /// - Parameter path: The path of the copy; its folder must exist.
   /// - Throws: ``SQLiteError`` when the copy cannot be written; a file at that path may then be incomplete.
   public func backup(to path: String) async throws {
     try Self.checkNamesFile(path)
-    guard Self.file(at: path) == nil || Self.file(at: path) != Self.file(at: state.file) else {
+    guard FileIdentity(path) == nil || FileIdentity(path) != FileIdentity(state.file) else {
       throw SQLiteError(.misuse, "the backup would replace the database itself; choose another path", path: path)
     }
     try await perform(on: anyReader) { try $0.backup(to: path) }
@@ -32,15 +36,6 @@ extension SQLiteStore {
     }
   }
 
-  /// Returns the device and number of the file at a path, however it is named; nil if there is no file.
-  private static func file(at path: String) -> [Int]? {
-    guard
-      let attributes = try? FileManager.default.attributesOfItem(
-        atPath: URL(filePath: path).resolvingSymlinksInPath().path)
-    else { return nil }
-    return [attributes[.systemNumber], attributes[.systemFileNumber]].map { ($0 as? NSNumber)?.intValue ?? 0 }
-  }
-
   /// Rewrites the file without its free pages.
   public func vacuum() async throws {
     try await perform(on: writer) { try $0.run("VACUUM") }
@@ -53,7 +48,8 @@ extension SQLiteStore {
   /// Open reads, in this and in other processes, keep it from finishing. It waits for them for up to
   /// ``SQLiteConfiguration/busyTimeout``; writes go on meanwhile.
   ///
-  /// - Throws: ``SQLiteError/Code/busy`` when reads kept it from finishing.
+  /// - Throws: ``SQLiteError/Code/busy`` when reads kept it from finishing; ``SQLiteError/Code/readOnly`` when the file
+  ///   was removed or replaced.
   public func checkpoint() async throws {
     let deadline = ContinuousClock.now + configuration.busyTimeout
     while true {
@@ -110,6 +106,8 @@ extension SQLiteStore {
     state.close()
     for lane in readers?.all ?? [] { await lane.close() }
     await writer.close { connection in
+      // The files beside the path are those of another database by now.
+      guard (try? connection.checkIsInPlace()) != nil else { return }
       // Do not wait for other connections: the last one to close the file tidies up too.
       connection.waitsForLocks = false
       try? connection.runScript("PRAGMA optimize")
@@ -126,6 +124,7 @@ extension Connection {
   ///
   /// If reads prevent it, throws busy without waiting.
   func checkpoint() throws {
+    try checkIsInPlace()
     let waits = waitsForLocks
     waitsForLocks = false
     defer { waitsForLocks = waits }

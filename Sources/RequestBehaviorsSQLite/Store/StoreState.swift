@@ -6,6 +6,7 @@ final class StoreState: Sendable {
   private let closed = AtomicFlag()
   private let suspended = AtomicFlag()
   private let suspension = Locked(Suspension())
+  private let identity = Locked<FileIdentity?>(nil)
   /// The path as the user gave it, for errors.
   let path: String
   /// The file's own path, for every connection and for the files beside it.
@@ -33,6 +34,19 @@ final class StoreState: Sendable {
   func close() {
     closed.isSet = true
     wakeThoseSuspended()
+  }
+
+  /// Records the file that the first connection has opened.
+  func noteFile() {
+    identity.withLock { if $0 == nil { $0 = FileIdentity(file) } }
+  }
+
+  /// Throws if the file at the path is no longer the one that the first connection opened.
+  ///
+  /// A later connection would have other data than the first, and would make a new file if there was no other.
+  func checkFile() throws {
+    guard let opened = identity.withLock({ $0 }), FileIdentity(file) != opened else { return }
+    throw SQLiteError.fileHasMoved(path)
   }
 
   func setSuspended(_ value: Bool) {
