@@ -121,8 +121,15 @@
     /// Whether the server ended the handshake after the client's part was over.
     ///
     /// With TLS 1.3 a client sends its request before the server has checked the client's certificate (RFC 8446
-    /// §4.4.2.4). A refusal comes as an alert in place of the response.
-    private var refusesHandshake: Bool { !hasHead && !isOverReusedConnection && text.lowercased().contains("alert") }
+    /// §4.4.2.4). A refusal comes as an alert in place of the response. Alerts about other things may also come when
+    /// the server has read the request.
+    private var refusesHandshake: Bool {
+      let text = text.lowercased()
+      guard !hasHead, !isOverReusedConnection, text.contains("alert") else { return false }
+      // The names of OpenSSL for the alerts of RFC 8446 §6.2 that a server sends when it checks the client's part.
+      let refusals = ["certificate", "unknown ca", "access denied", "decrypt error", "handshake failure"]
+      return refusals.contains { text.contains($0) }
+    }
 
     private static let meanings: [NetworkError.Code: String] = [
       .cannotConnect: "no connection could be made", .dnsFailed: "the host's name could not be resolved",

@@ -18,5 +18,18 @@
       let failure = CurlFailure(result: 35, text: text, hasHead: false, isOverReusedConnection: false)
       #expect(failure.code == wanted)
     }
+
+    @Test(arguments: [
+      ("tlsv13 alert certificate required", NetworkError.Code.tlsFailed), ("tlsv1 alert unknown ca", .tlsFailed),
+      ("sslv3 alert bad certificate", .tlsFailed), ("tlsv1 alert access denied", .tlsFailed),
+      ("tlsv1 alert internal error", .connectionLost), ("sslv3 alert bad record mac", .connectionLost),
+    ])
+    func `an alert in place of the response is a refused handshake only if it is about the client's part`(
+      alert: String, wanted: NetworkError.Code
+    ) {
+      let text = "OpenSSL SSL_read: error:0A000000:SSL routines::\(alert), errno 0"
+      let failure = CurlFailure(result: 56, text: text, hasHead: false, isOverReusedConnection: false)
+      #expect(failure.code == wanted)
+    }
   }
 #endif
