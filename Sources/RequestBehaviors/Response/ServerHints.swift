@@ -15,8 +15,8 @@ package import Foundation
 /// | `RateLimit`, `RateLimit-Policy` | remaining quota and time of reset | draft-ietf-httpapi-ratelimit-headers-11 |
 /// | `RateLimit-Limit`, `-Remaining`, `-Reset`, also with `X-` | the same in three fields | earlier drafts, GitHub |
 ///
-/// A number above 10⁹ is a date in seconds since 1970, and one from 10¹² on in milliseconds. A date is compared with the
-/// response's own `Date`, so that a wrong local clock does not matter. Unreadable values are ignored.
+/// A number above 10⁹ is a date in seconds since 1970, and one from 10¹² on in milliseconds. A date is compared with
+/// the response's own `Date`, so that a wrong local clock does not matter. Unreadable values are ignored.
 public struct ServerHints: Sendable, Hashable {
   /// The wait that `Retry-After` or `retry-after-ms` asks for; zero if that time has passed.
   public var retryAfter: Duration?

@@ -37,7 +37,7 @@ enum TokenRules {
 
   private static func hasUsableLifetime(_ value: MemberValue?) -> Bool {
     switch value {
-    case nil, .null?: true
+    case nil, .null?, .text("")?: true
     case .number(let digits)?: Double(digits)?.isFinite == true
     case .text(let text)?: Double(text)?.isFinite == true
     default: false

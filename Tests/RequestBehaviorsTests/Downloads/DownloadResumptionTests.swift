@@ -64,9 +64,12 @@ import Testing
     #expect(try Data(contentsOf: server.destination) == server.content.value)
   }
 
-  @Test func `the length announced for a HEAD does not count as the length of its body`() async throws {
-    server.replies.value = [(200, ["Content-Length": "1000", "ETag": "\"a\""], "")]
-    try await server.client().download(.init(.head, "file"), to: server.destination)
+  @Test(arguments: [(RequestMethod.head, 200), (.get, 204)])
+  func `the length announced for a response that has no body does not count`(
+    method: RequestMethod, status: Int
+  ) async throws {
+    server.replies.value = [(status, ["Content-Length": "1000", "ETag": "\"a\""], "")]
+    try await server.client().download(.init(method, "file"), to: server.destination)
     #expect(try Data(contentsOf: server.destination).isEmpty)
     #expect(try server.names == ["file.bin"])
   }

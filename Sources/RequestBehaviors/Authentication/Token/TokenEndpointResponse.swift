@@ -79,7 +79,7 @@ struct TokenEndpointResponse: Sendable {
 
     /// The lifetime; `nil` if the server sends none, or one that is not positive.
     private func lifetime() throws(Problem) -> Duration? {
-      guard has("expires_in") else { return nil }
+      guard has("expires_in"), text("expires_in") != "" else { return nil }
       let seconds: Double? = value("expires_in") ?? text("expires_in").flatMap { Double($0) }
       guard let seconds, seconds.isFinite else { throw Problem(text: "expires_in is not a number of seconds") }
       return seconds > 0 ? Duration(clamping: seconds) : nil

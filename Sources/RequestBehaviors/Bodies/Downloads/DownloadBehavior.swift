@@ -74,7 +74,9 @@ struct DownloadBehavior: ResumingBehavior {
       response.body.cancel()
       throw NetworkError(.badResponse, reason, response: response.withoutStream)
     case .begin:
-      let total = response.request.method == .head ? nil : response.headers.contentLength
+      // RFC 9110 §6.4.1: these have no body, whatever their fields say.
+      let isEmpty = response.request.method == .head || response.statusCode == 204
+      let total = isEmpty ? nil : response.headers.contentLength
       try checkLimit(total, response)
       try await file.begin(owner.flatMap { DownloadRecord(of: response.headers, for: $0) })
       try await drain(response, from: 0, total: total)

@@ -28,7 +28,8 @@ import Testing
   @Test(arguments: [
     (#"{"access_token":"a"}"#, Duration?.none), (#"{"access_token":"a","token_type":null}"#, nil),
     (#"{"access_token":"a","expires_in":"60"}"#, .seconds(60)), (#"{"access_token":"a","expires_in":0}"#, nil),
-    (#"{"access_token":"a","expires_in":-1}"#, nil), (#"{"access_token":"a","expires_in":null}"#, nil),
+    (#"{"access_token":"a","expires_in":""}"#, nil), (#"{"access_token":"a","expires_in":-1}"#, nil),
+    (#"{"access_token":"a","expires_in":null}"#, nil),
     (#"{"access_token":"a","expires_in":1.5}"#, .milliseconds(1_500)),
     (#"{"access_token":"a","error":null}"#, nil), (#"{"access_token":"a","error":""}"#, nil),
   ])
