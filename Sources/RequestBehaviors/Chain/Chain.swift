@@ -204,11 +204,10 @@ final class Chain: Sendable {
 
   // Inlined, as `intercept` is.
   @inline(__always)
-  private func send(_ original: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
+  private func send(_ request: consuming NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     try Task.checkCancellation()
     // The transport may still finish a token request.
     if lifetime.isShutDown { throw NetworkError.clientShutDown() }
-    var request = original
     withholdForeignSecrets(&request)
     try request.verifyHedge()
     // No cache had a response, so none may come from the server either.

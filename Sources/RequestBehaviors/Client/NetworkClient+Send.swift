@@ -33,8 +33,10 @@ extension NetworkClient {
   /// Sends a request and returns its response as behaviors get it, without its body and with the errors as they arise.
   func originalSend(_ request: Request<Void>) async throws -> NetworkResponse {
     var performed = try await perform(request)
-    performed.response.body.cancel()
-    performed.response = performed.response.withoutStream
+    if case .stream(let body) = performed.response.body {
+      body.cancel()
+      performed.response = performed.response.withoutStream
+    }
     report(performed)
     return performed.response
   }

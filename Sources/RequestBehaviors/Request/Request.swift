@@ -12,33 +12,17 @@ public import Foundation
 /// are the body itself, unless ``decoding(at:)`` names a place in it. `Void` decodes nothing. An optional is `nil` for
 /// an empty body. `NetworkResponse` is the whole response. `Value` need not be `Sendable`.
 public struct Request<Value>: Sendable {
-  enum Target: Sendable {
-    case path(RequestPath)
-    /// A full URL; without a template of its own, its path names the endpoint.
-    case url(URL, template: String? = nil)
-
-    /// Returns the target without the items of its own query that have a name.
-    func removing(queryItem name: String) -> Target {
-      switch self {
-      case .path(let path): return .path(path.removing(queryItem: name))
-      case .url(let url, let template):
-        guard let query = url.query(percentEncoded: true) else { return self }
-        var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
-        parts?.percentEncodedQuery = Query.removing(name, from: query)
-        return parts?.url.map { .url($0, template: template) } ?? self
-      }
-    }
-  }
-
   /// The method.
   public var method: RequestMethod
-  var target: Target
+  var target: RequestTarget
   /// Items added to the query that the path or URL has.
   public var query: Query
   /// The fields of this request; they override those that behaviors set, except for authentication and signing.
   public var headers: HeaderFields
+  // Written out, because `RequestContent?` would be set to nil first, and the compiler then copies the whole request
+  // at the end of each initializer.
   /// The body; `nil` for none.
-  public var body: RequestContent?
+  public var body: Optional<RequestContent>
   /// The typed settings of this request.
   public var options = RequestOptions()
   /// Behaviors of this request only; one that is unique by type replaces the configuration's.
@@ -65,7 +49,7 @@ public struct Request<Value>: Sendable {
   }
 
   private init(
-    _ method: RequestMethod, target: Target, query: Query, headers: HeaderFields, body: RequestContent?
+    _ method: RequestMethod, target: RequestTarget, query: Query, headers: HeaderFields, body: RequestContent?
   ) {
     self.method = method
     self.target = target
@@ -79,7 +63,7 @@ public struct Request<Value>: Sendable {
   /// With `NetworkResponse` the request that is sent stays the same, including the `Accept` of the previous type. With
   /// any other type the client asks for the media types that the new type is decoded from.
   public func returning<Other>(_ type: Other.Type) -> Request<Other> {
-    var request = Request<Other>(method, target: target.cast(), query: query, headers: headers, body: body)
+    var request = Request<Other>(method, target: target, query: query, headers: headers, body: body)
     request.options = options
     request.behaviors = behaviors
     request.removedBehaviors = removedBehaviors
@@ -88,14 +72,5 @@ public struct Request<Value>: Sendable {
       request.asksForDecodable = asksForDecodable || isDecoded
     }
     return request
-  }
-}
-
-extension Request.Target {
-  fileprivate func cast<Other>() -> Request<Other>.Target {
-    switch self {
-    case .path(let path): .path(path)
-    case .url(let url, let template): .url(url, template: template)
-    }
   }
 }

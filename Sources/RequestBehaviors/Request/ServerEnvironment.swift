@@ -20,7 +20,7 @@ public import Foundation
 /// ``NetworkError/Code-swift.struct/invalidURL`` when a request is sent.
 public struct ServerEnvironment: Sendable, Hashable {
   /// The URL that paths are appended to.
-  public let baseURL: URL
+  public var baseURL: URL { base.url }
 
   /// Fields for every request to this server, unless the request sets them.
   ///
@@ -31,7 +31,7 @@ public struct ServerEnvironment: Sendable, Hashable {
   /// Items that come before the query of every request to this server.
   public var query: Query
 
-  /// The parts of the base URL, parsed once.
+  /// The base URL with its parts, parsed once.
   let base: BaseURL
 
   /// Creates an environment.
@@ -41,7 +41,6 @@ public struct ServerEnvironment: Sendable, Hashable {
   ///   - headers: Fields for every request; none by default.
   ///   - query: Items for every request; none by default.
   public init(baseURL: URL, headers: HeaderFields = HeaderFields(), query: Query = Query()) {
-    self.baseURL = baseURL
     self.headers = headers
     self.query = query
     self.base = BaseURL(baseURL)

@@ -1,9 +1,10 @@
 import Foundation
 
-/// The parts of a base URL from which request URLs are built.
+/// A base URL with the parts from which request URLs are built.
 ///
 /// A class, because every request copies its environment out of the options.
 final class BaseURL: Sendable, Hashable {
+  let url: URL
   /// Scheme and authority, such as `https://h:8443`.
   let prefix: String
   /// The encoded path as it was given.
@@ -17,6 +18,7 @@ final class BaseURL: Sendable, Hashable {
   let problem: String?
 
   init(_ url: URL) {
+    self.url = url
     problem = URLResolution.problem(of: url).map { "the base URL \($0)" }
     let origin = Origin(url)
     self.origin = problem == nil ? origin : nil
@@ -30,12 +32,7 @@ final class BaseURL: Sendable, Hashable {
   }
 
   // The URL determines all other parts.
-  static func == (left: BaseURL, right: BaseURL) -> Bool {
-    (left.prefix, left.path, left.query, left.problem) == (right.prefix, right.path, right.query, right.problem)
-  }
+  static func == (left: BaseURL, right: BaseURL) -> Bool { left.url == right.url }
 
-  func hash(into hasher: inout Hasher) {
-    hasher.combine(prefix)
-    hasher.combine(path)
-  }
+  func hash(into hasher: inout Hasher) { hasher.combine(url) }
 }
