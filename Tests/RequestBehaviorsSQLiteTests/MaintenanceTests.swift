@@ -176,6 +176,28 @@ import Testing
     #expect(try await last.read { try $0.query("SELECT id FROM artwork", as: Int.self) } == [2])
   }
 
+  #if os(Linux)
+    @Test(arguments: [SQLiteDurability.normal, .full])
+    func `a write succeeds after the process has lost the right to look into the folder`(
+      durability: SQLiteDurability
+    ) throws {
+      let test = try TestStore()
+      let path = test.folder.path
+      // Root may look into every folder, so this thread is another user meanwhile.
+      let setUser = dlsym(nil, "setfsuid").map { unsafeBitCast($0, to: (@convention(c) (uid_t) -> CInt).self) }
+      try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
+      if geteuid() == 0 { _ = setUser?(65_534) }
+      defer {
+        if geteuid() == 0 { _ = setUser?(0) }
+        try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+      }
+      #expect(access(path + "/store.sqlite", F_OK) == -1 || geteuid() == 0)
+      try test.store.writeAndWait(durability: durability) { try $0.save(Artwork(id: 1, title: "one"), into: "artwork") }
+      let saved = try test.store.writeAndWait { try $0.query("SELECT id FROM artwork", as: Int.self) }
+      #expect(saved == [1])
+    }
+  #endif
+
   @Test func `a write into a file of another name, or in memory, succeeds`() async throws {
     let test = try TestStore()
     let path = test.folder.file("link.sqlite")

@@ -179,6 +179,54 @@ import Testing
     withExtendedLifetime(folder) {}
   }
 
+  @Test(arguments: Removal.allCases)
+  func `a removal that waits while another process replaces the file is made in the new file`(
+    removal: Removal
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteCacheStore(path: folder.file())
+    let (writer, held) = (store.database, HeldWork())
+    let writing = Task { try await writer.write { _ in held.hold() } }
+    await held.isHeld()
+    let removing = await queue {
+      switch removal {
+      case .put: try await store.removeAll(url: "https://api.example.com/a")
+      case .signOut: try await store.removeAll(scope: "alice")
+      case .reset: try await store.removeAll()
+      }
+    }
+    for file in ["-wal", "-shm", ""] { try FileManager.default.removeItem(atPath: folder.file() + file) }
+    let other = try SQLiteCacheStore(path: folder.file())
+    let mark = try await other.mark()
+    held.letGo()
+    _ = try? await writing.value
+    try await removing.value
+    #expect(try await other.mark() != mark)
+    #expect(store.digestKey == other.digestKey)
+  }
+
+  @Test func `a response that is stored while another process replaces the file is in the new file`() async throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteCacheStore(path: folder.file())
+    // The body has a file of its own.
+    let transport = ClosureTransport(
+      200, String(repeating: "a", count: 100_000), headers: ["Cache-Control": "max-age=600"])
+    _ = try await client(store, transport).send(.get("a")) as NetworkResponse
+    let key = try #require(try await store.entries(limit: 1).first?.key)
+    let response = try #require(try await store.response(for: key, matching: [:]))
+    let (writer, held) = (store.database, HeldWork())
+    let writing = Task { try await writer.write { _ in held.hold() } }
+    await held.isHeld()
+    let saving = await queue { try await store.save(response, for: key, matching: [:]) }
+    for file in ["-wal", "-shm", ""] { try FileManager.default.removeItem(atPath: folder.file() + file) }
+    let other = try SQLiteCacheStore(path: folder.file())
+    held.letGo()
+    _ = try? await writing.value
+    _ = try await saving.value
+    #expect(try await other.response(for: key, matching: [:])?.body.count == 100_000)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file() + "-bodies").count == 1)
+  }
+
   @Test func `a cache opens although another process replaces the file during the opening`() async throws {
     let folder = try TemporaryFolder()
     let (path, steps) = (folder.file(), Locked(0))

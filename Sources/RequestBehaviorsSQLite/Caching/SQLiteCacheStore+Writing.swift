@@ -30,7 +30,7 @@ extension SQLiteCacheStore {
   ) async throws -> CacheSaving {
     // The name of the body's file is kept here, because the file has to be removed when the transaction fails.
     let row = try CacheRow.Values(response, key: key)
-    let capacity = capacity
+    let (capacity, bodies) = (capacity, bodies)
     let file = Locked<String?>(nil)
     let insert: @Sendable (CacheChange, (CacheChange) throws -> Int) throws -> CacheSaving = { change, makeRoom in
       if let mark, try !change.allows(key, since: mark) { return .refused(.changedMeanwhile) }
@@ -39,6 +39,8 @@ extension SQLiteCacheStore {
         return .refused(.tooLarge)
       }
       let evicted = try makeRoom(change)
+      // The work may have been undone and run again in another file.
+      bodies.remove(file.withLock { $0.take() }.map { [$0] } ?? [])
       let id = try change.insert(row, matching: request) { name in file.withLock { $0 = name } }
       // After an eviction a tenth of the capacity is free, so that the next responses need no eviction.
       return .stored(evicting: evicted + (try change.evict(above: capacity, to: capacity / 10 * 9, keeping: id)))
@@ -183,8 +185,8 @@ extension SQLiteCacheStore {
     }
   }
 
-  /// Performs work on the file, and tries it again with an empty file if the file is damaged, or a removal replaced it
-  /// meanwhile.
+  /// Performs work on the file, and tries it again with an empty file if the file is damaged, or with the new file if
+  /// this or another process replaced it meanwhile.
   private func withFile<Value>(_ work: (OpenCacheFile) async throws -> Value) async throws -> Value {
     var file = state.withLock { $0.current }
     // Another process has replaced the file: a write to the old one would be lost.
@@ -194,7 +196,8 @@ extension SQLiteCacheStore {
         return try await work(file)
       } catch let error where OpenCacheFile.isOfDamage(error) {
         return try await work(try await replace(file))
-      } catch  where file.store.state.isClosed && !isClosed {
+      } catch is SQLiteError where (file.store.state.isClosed || !file.isInPlace) && !isClosed {
+        // Nothing was written. A removal must be counted in the new file, which the other processes use.
         file = try await reopen(file)
       }
     }

@@ -45,7 +45,10 @@ extension Connection {
   func checkIsInPlace() throws {
     var hasMoved: Int32 = 0
     let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
-    if result == SQLITE_OK, hasMoved != 0 { throw SQLiteError.fileHasMoved(path) }
+    guard result == SQLITE_OK, hasMoved != 0 else { return }
+    // SQLite takes each failure to look for the file for a sign that it has moved.
+    guard FileIdentity.canBeRead(state.file) else { return }
+    throw SQLiteError.fileHasMoved(path)
   }
 
   /// Runs the closure on one snapshot of the file, which is that of its first statement.

@@ -46,6 +46,7 @@ final class StoreState: Sendable {
   /// A later connection would have other data than the first, and would make a new file if there was no other.
   func checkFile() throws {
     guard let opened = identity.withLock({ $0 }), FileIdentity(file) != opened else { return }
+    guard FileIdentity.canBeRead(file) else { return }
     throw SQLiteError.fileHasMoved(path)
   }
 
