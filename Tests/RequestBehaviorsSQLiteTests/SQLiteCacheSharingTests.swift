@@ -249,6 +249,26 @@ import Testing
     #expect(try await store.entries(limit: 9).count == 1)
   }
 
+  @Test(arguments: [false, true])
+  func `a cache goes on although another process removes the file at the end of the opening`(
+    isReplaced: Bool
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let (path, hasHappened) = (folder.file(), Locked(false))
+    var configuration = SQLiteConfiguration(busyTimeout: .seconds(1))
+    configuration.trace = { event in
+      guard event.sql.hasPrefix("SELECT digest_key"), !hasHappened.withLock({ $0 }) else { return }
+      hasHappened.withLock { $0 = true }
+      for file in [path + "-wal", path + "-shm", path] { try? FileManager.default.removeItem(atPath: file) }
+      if isReplaced { _ = try? SQLiteCacheStore(path: path) }
+    }
+    let store = try SQLiteCacheStore(
+      path: path, capacity: 1 << 20, maximumBodySize: nil, clock: .system, configuration: configuration)
+    #expect(hasHappened.withLock { $0 })
+    try await store.removeAll(url: "https://api.example.com/a")
+    #expect(try SQLiteCacheStore(path: path).digestKey == store.digestKey)
+  }
+
   @Test func `a write that is cancelled makes its URL invalid in the file`() async throws {
     let folder = try TemporaryFolder()
     let store = try SQLiteCacheStore(path: folder.file())

@@ -5,10 +5,9 @@ import RequestBehaviors
 struct OpenCacheFile: Sendable {
   let store: SQLiteStore
   let digestKey: Data
-  private let identity: FileIdentity?
 
   /// Whether the file is still at its path: another process may have found it damaged and replaced it.
-  var isInPlace: Bool { FileIdentity(store.state.file) == identity }
+  var isInPlace: Bool { store.state.isFileInPlace }
 
   /// Opens the file; a cache that is damaged or newer is replaced by an empty one.
   ///
@@ -19,8 +18,10 @@ struct OpenCacheFile: Sendable {
       let found = FileIdentity(path)
       do {
         return try openOnce(path, bodies: bodies, configuration: configuration)
-      } catch  where FileIdentity(path) != found {
-        continue
+      } catch {
+        // A file that is missing by now may have been made and removed since.
+        let now = FileIdentity(path)
+        guard now == nil || now != found else { throw error }
       }
     }
     return try openOnce(path, bodies: bodies, configuration: configuration)
@@ -88,7 +89,7 @@ struct OpenCacheFile: Sendable {
     // A file that another process has locked for long is opened all the same; the next eviction removes the orphans
     // then.
     if hasOrphans { _ = try? store.writeAndWait { db in bodies.remove(try CacheChange.orphans(of: bodies, in: db)) } }
-    return OpenCacheFile(store: store, digestKey: digestKey, identity: FileIdentity(path))
+    return OpenCacheFile(store: store, digestKey: digestKey)
   }
 
   /// Returns the size of a file in bytes; 0 if it does not exist.

@@ -78,7 +78,15 @@ final class Connection {
     }
     handle = opened
     state.noteFile()
-    try configure()
+    do {
+      try configure()
+    } catch {
+      try checkIsInPlace()
+      throw error
+    }
+    // The file may have been replaced since it was opened, and the one that was noted is another one, or the `-wal`.
+    try state.checkFile()
+    try checkIsInPlace()
   }
 
   deinit {

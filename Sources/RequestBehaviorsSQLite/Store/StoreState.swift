@@ -41,12 +41,17 @@ final class StoreState: Sendable {
     identity.withLock { if $0 == nil { $0 = FileIdentity(file) } }
   }
 
+  /// Whether the file at the path is the one that the first connection opened; true for a database in memory.
+  var isFileInPlace: Bool {
+    guard let opened = identity.withLock({ $0 }) else { return true }
+    return FileIdentity(file) == opened
+  }
+
   /// Throws if the file at the path is no longer the one that the first connection opened.
   ///
   /// A later connection would have other data than the first, and would make a new file if there was no other.
   func checkFile() throws {
-    guard let opened = identity.withLock({ $0 }), FileIdentity(file) != opened else { return }
-    guard FileIdentity.canBeRead(file) else { return }
+    guard !isFileInPlace, FileIdentity.canBeRead(file) else { return }
     throw SQLiteError.fileHasMoved(path)
   }
 
