@@ -8,9 +8,10 @@ import Testing
 /// The decision that follows from the head of a response.
 @Suite(.limited) struct DownloadHeadDecisionTests {
   private static let tagged = DownloadHeadDecision.Partial(
-    record: DownloadRecord(key: "k", salt: Data(), validator: "\"a\"", total: 10), length: 4)
+    record: DownloadRecord(key: "k", salt: Data(), validator: "\"a\"", source: "", total: 10), length: 4)
   private static let dated = DownloadHeadDecision.Partial(
-    record: DownloadRecord(key: "k", salt: Data(), validator: "Sun, 06 Nov 1994 08:49:37 GMT", total: nil), length: 4)
+    record: DownloadRecord(key: "k", salt: Data(), validator: "Sun, 06 Nov 1994 08:49:37 GMT", source: "", total: nil),
+    length: 4)
 
   struct Row: Sendable, CustomTestStringConvertible {
     let partial: DownloadHeadDecision.Partial?
@@ -102,7 +103,7 @@ import Testing
     Row(tagged, 416, .restart("the file is not as long as what is there")),
     Row(
       DownloadHeadDecision.Partial(
-        record: DownloadRecord(key: "k", salt: Data(), validator: "\"a\"", total: 4), length: 4),
+        record: DownloadRecord(key: "k", salt: Data(), validator: "\"a\"", source: "", total: 4), length: 4),
       416, .complete),
   ]
 
@@ -152,7 +153,8 @@ import Testing
 
   @Test(arguments: fields)
   func `a record keeps only a strong validator`(headers: HeaderFields, validator: String?) {
-    #expect(DownloadRecord(of: headers, for: DownloadOwner(NetworkRequest(url: baseURL)))?.validator == validator)
+    let owner = DownloadOwner(NetworkRequest(url: baseURL))
+    #expect(DownloadRecord(of: headers, from: baseURL, for: owner)?.validator == validator)
   }
 
   @Test func `a record holds hashes of the URL and the user, and a damaged or newer record is ignored`() throws {
@@ -160,7 +162,7 @@ import Testing
     call.add(scope: "user:mona", of: 0)
     let url = try #require(URL(string: "https://h.example/a?key=canary"))
     let owner = DownloadOwner(NetworkRequest(url: url, call: call))
-    let record = try #require(DownloadRecord(of: ["ETag": "\"a\"", "Content-Length": "7"], for: owner))
+    let record = try #require(DownloadRecord(of: ["ETag": "\"a\"", "Content-Length": "7"], from: url, for: owner))
     let data = try JSONEncoder().encode(record)
     let text = String(decoding: data, as: UTF8.self)
     #expect(!text.contains("canary"))
@@ -169,9 +171,9 @@ import Testing
     #expect(DownloadRecord(data) == record)
     #expect(DownloadRecord(data.dropLast()) == nil)
     // A value of `If-Range` must fit into a field.
-    let broken = DownloadRecord(key: record.key, salt: record.salt, validator: "\"\n\"", total: 1)
+    let broken = DownloadRecord(key: record.key, salt: record.salt, validator: "\"\n\"", source: "", total: 1)
     #expect(try DownloadRecord(JSONEncoder().encode(broken)) == nil)
-    #expect(DownloadRecord(Data(text.replacingOccurrences(of: "\"version\":2", with: "\"version\":3").utf8)) == nil)
+    #expect(DownloadRecord(Data(text.replacingOccurrences(of: "\"version\":3", with: "\"version\":4").utf8)) == nil)
     #expect(owner.owns(record))
     #expect(!DownloadOwner(NetworkRequest(url: url)).owns(record))
   }

@@ -91,6 +91,7 @@ import Testing
   @Test func `a download is resumed although a redirect drops its credential`() async throws {
     server.replies.value = [(302, ["Location": "https://cdn.example.net/file"], "")]
     try await breakOff([.bearer("alice-secret")])
+    server.replies.value = [(302, ["Location": "https://cdn.example.net/file"], "")]
     try await server.client([.bearer("alice-secret")]).download(.get("file"), to: server.destination)
     #expect(server.ranges.last == "bytes=300- \"a\"")
   }
@@ -319,7 +320,7 @@ import Testing
     let destinations = DownloadDestinations.shared
     let place = server.destination.path
     if let obstacle = destinations.insert([place], forRemoval: false) { Issue.record("\(obstacle) has the place") }
-    let record = DownloadRecord(key: "alice", salt: Data(), validator: "\"a\"", total: nil)
+    let record = DownloadRecord(key: "alice", salt: Data(), validator: "\"a\"", source: "", total: nil)
     #expect(destinations.discardLater(record, at: [place]))
     #expect(!destinations.remove([place]))
     #expect(destinations.unwanted(at: [place]) == [record])

@@ -51,6 +51,36 @@ import Testing
     #expect(server.ranges == ["all -", "all -", "all -", "all -"])
   }
 
+  @Test(arguments: ["/exports/2?key=1", "https://other.example/exports/1?key=1"])
+  func `a file to which a redirect leads now is not appended to that of an earlier one with the same tag`(
+    location: String
+  ) async throws {
+    server.replies.value = [(302, ["Location": "/exports/1?key=1"], "")]
+    try await begin()
+    server.content.update { $0 = Data($0.reversed()) }
+    server.replies.value = [(302, ["Location": location], "")]
+    try await server.client().download(.get("file"), to: server.destination)
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
+  @Test func `a whole file to which a redirect led before is not taken for that to which one leads now`() async throws {
+    server.replies.value = [(302, ["Location": "/exports/1"], "")]
+    try await begin()
+    server.content.update { $0 = Data($0.reversed().prefix(300)) }
+    server.replies.value = [(302, ["Location": "/exports/2"], ""), (416, ["Content-Range": "bytes */300"], "")]
+    try await server.client().download(.get("file"), to: server.destination)
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
+  @Test func `a rest is requested from a link that differs from the earlier one in its query only`() async throws {
+    server.replies.value = [(302, ["Location": "https://files.example/1?signature=a"], "")]
+    try await begin()
+    server.replies.value = [(302, ["Location": "https://files.example/1?signature=b"], "")]
+    try await server.client().download(.get("file"), to: server.destination)
+    #expect(server.ranges.last == "bytes=300- \"a\"")
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
   @Test func `a rest that makes the file longer than the limit is not read`() async throws {
     try await begin()
     let cancelled = server.cancellations.value

@@ -41,7 +41,7 @@ struct DownloadBehavior: ResumingBehavior {
     }
     let isOwned = next.knowsOwner(of: response)
     // Without the event, the reader of a log would suspect the validator of the server.
-    if !isOwned, step == .begin, owner.flatMap({ DownloadRecord(of: response.headers, for: $0) }) != nil {
+    if !isOwned, step == .begin, owner.flatMap({ response.downloadRecord(for: $0) }) != nil {
       noteUnknownOwner(request)
     }
     guard try await write(&response, by: step, after: partial, isOwned ? owner : nil) else { return response }
@@ -78,7 +78,7 @@ struct DownloadBehavior: ResumingBehavior {
       let isEmpty = response.request.method == .head || response.statusCode == 204
       let total = isEmpty ? nil : response.headers.contentLength
       try checkLimit(total, response)
-      try await file.begin(owner.flatMap { DownloadRecord(of: response.headers, for: $0) })
+      try await file.begin(owner.flatMap { response.downloadRecord(for: $0) })
       try await drain(response, from: 0, total: total)
     case .append(let total):
       response.request.call.record("the download goes on at byte \(length)", from: "DownloadBehavior", kind: .download)
@@ -179,6 +179,13 @@ extension DownloadHeadDecision {
     self.init(
       after: partial, status: response.statusCode, response.headers, isAccepted: response.isAcceptable,
       isPartWanted: isPartWanted)
+    switch self {
+    case .append, .complete:
+      if let partial, !partial.record.isFrom(response.request.url) {
+        self = .restart("the rest would come from another place than the beginning")
+      }
+    default: break
+    }
     // Only the server itself can say that nothing is missing or that the whole file must be sent again.
     if !response.isVerified { self = .pass }
   }
@@ -197,6 +204,11 @@ extension NetworkRequest {
 }
 
 extension NetworkResponse {
+  /// Returns the record of the file that the response begins; `nil` if its download could not be resumed.
+  fileprivate func downloadRecord(for owner: DownloadOwner) -> DownloadRecord? {
+    DownloadRecord(of: headers, from: request.url, for: owner)
+  }
+
   /// Makes the response one of the whole file, as RFC 9110 §15.3.7.3 requires for combined parts.
   fileprivate mutating func describeWhole(length: Int64) {
     statusCode = 200

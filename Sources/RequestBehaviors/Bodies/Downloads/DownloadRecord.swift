@@ -8,19 +8,22 @@ struct DownloadRecord: Sendable, Hashable, Codable {
   let salt: Data
   /// The validator of the content, for `If-Range`.
   let validator: String
+  /// The place that the content came from as a hash, because a redirect may lead elsewhere the next time.
+  let source: String
   /// The length of the whole file, if the server announced it.
   let total: Int64?
   private let version: Int
 
-  init(key: String, salt: Data, validator: String, total: Int64?) {
+  init(key: String, salt: Data, validator: String, source: String, total: Int64?) {
     self.key = key
     self.salt = salt
     self.validator = validator
+    self.source = source
     self.total = total
     version = DownloadRecord.version
   }
 
-  private static let version = 2
+  private static let version = 3
 
   /// Reads a record; `nil` for anything else, and for one of another version.
   init?(_ data: Data) {
@@ -33,15 +36,29 @@ struct DownloadRecord: Sendable, Hashable, Codable {
   ///
   /// - Parameters:
   ///   - headers: The fields of the response.
+  ///   - url: The URL that the response came from.
   ///   - owner: The owner of the download.
-  init?(of headers: HeaderFields, for owner: DownloadOwner) {
+  init?(of headers: HeaderFields, from url: URL, for owner: DownloadOwner) {
     // Ranges count the bytes of the encoded content, but the file gets the decoded ones.
     guard !headers.hasContentEncoding else { return nil }
     if HeaderFields.areEqual(headers[.acceptRanges] ?? "", "none") { return nil }
     guard let validator = DownloadRecord.strongValidator(in: headers) else { return nil }
     let salt = DownloadOwner.makeSalt()
-    self.init(key: owner.key(salt: salt), salt: salt, validator: validator, total: headers.contentLength)
+    self.init(
+      key: owner.key(salt: salt), salt: salt, validator: validator,
+      source: DownloadRecord.source(url, salt: salt), total: headers.contentLength)
   }
+
+  /// Returns a hash of a URL without its query, which is another one in each signed link.
+  private static func source(_ url: URL, salt: Data) -> String {
+    let place = "\(Origin(url)?.description ?? "")\(url.path(percentEncoded: true))"
+    return HashFunction.sha256.digest(of: Array(salt) + Array(place.utf8)).hexadecimal
+  }
+
+  /// Whether the content came from the place of a URL.
+  ///
+  /// A validator tells versions of one resource apart: another resource may have the same one (RFC 9110 §8.8.3).
+  func isFrom(_ url: URL) -> Bool { DownloadRecord.source(url, salt: salt) == source }
 
   /// Returns the validator that changes with every byte of the content; `nil` if there is no such validator
   /// (RFC 9110 §8.8.1).
