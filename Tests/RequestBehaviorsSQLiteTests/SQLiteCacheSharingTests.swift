@@ -179,28 +179,43 @@ import Testing
     withExtendedLifetime(folder) {}
   }
 
+  /// Lets a store wait with work while another process replaces its file.
+  ///
+  /// - Returns: The store of the other process, and its mark before the work was done.
+  private func replaceFile(
+    of store: SQLiteCacheStore, in folder: TemporaryFolder, during work: @escaping @MainActor () async throws -> Void
+  ) async throws -> (other: SQLiteCacheStore, mark: CacheMark) {
+    let (writer, held) = (store.database, HeldWork())
+    let writing = Task { try await writer.write { _ in held.hold() } }
+    await held.isHeld()
+    let waiting = await queue(work)
+    try removeFile(at: folder.file())
+    let other = try SQLiteCacheStore(path: folder.file())
+    let mark = try await other.mark()
+    held.letGo()
+    _ = try? await writing.value
+    try await waiting.value
+    return (other, mark)
+  }
+
+  /// Removes a file with its `-wal` and `-shm`, as another process does that finds it damaged.
+  private func removeFile(at path: String) throws {
+    for file in [path + "-wal", path + "-shm", path] { try FileManager.default.removeItem(atPath: file) }
+  }
+
   @Test(arguments: Removal.allCases)
   func `a removal that waits while another process replaces the file is made in the new file`(
     removal: Removal
   ) async throws {
     let folder = try TemporaryFolder()
     let store = try SQLiteCacheStore(path: folder.file())
-    let (writer, held) = (store.database, HeldWork())
-    let writing = Task { try await writer.write { _ in held.hold() } }
-    await held.isHeld()
-    let removing = await queue {
+    let (other, mark) = try await replaceFile(of: store, in: folder) {
       switch removal {
       case .put: try await store.removeAll(url: "https://api.example.com/a")
       case .signOut: try await store.removeAll(scope: "alice")
       case .reset: try await store.removeAll()
       }
     }
-    for file in ["-wal", "-shm", ""] { try FileManager.default.removeItem(atPath: folder.file() + file) }
-    let other = try SQLiteCacheStore(path: folder.file())
-    let mark = try await other.mark()
-    held.letGo()
-    _ = try? await writing.value
-    try await removing.value
     #expect(try await other.mark() != mark)
     #expect(store.digestKey == other.digestKey)
   }
@@ -214,15 +229,9 @@ import Testing
     _ = try await client(store, transport).send(.get("a")) as NetworkResponse
     let key = try #require(try await store.entries(limit: 1).first?.key)
     let response = try #require(try await store.response(for: key, matching: [:]))
-    let (writer, held) = (store.database, HeldWork())
-    let writing = Task { try await writer.write { _ in held.hold() } }
-    await held.isHeld()
-    let saving = await queue { try await store.save(response, for: key, matching: [:]) }
-    for file in ["-wal", "-shm", ""] { try FileManager.default.removeItem(atPath: folder.file() + file) }
-    let other = try SQLiteCacheStore(path: folder.file())
-    held.letGo()
-    _ = try? await writing.value
-    _ = try await saving.value
+    let (other, _) = try await replaceFile(of: store, in: folder) {
+      _ = try await store.save(response, for: key, matching: [:])
+    }
     #expect(try await other.response(for: key, matching: [:])?.body.count == 100_000)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file() + "-bodies").count == 1)
   }
@@ -238,7 +247,7 @@ import Testing
         return event.sql == "COMMIT" ? steps : 0
       }
       guard step == 2 else { return }
-      for file in [path + "-wal", path + "-shm", path] { try? FileManager.default.removeItem(atPath: file) }
+      try? removeFile(at: path)
       _ = try? SQLiteStore(path: path)
     }
     let store = try SQLiteCacheStore(
@@ -259,7 +268,7 @@ import Testing
     configuration.trace = { event in
       guard event.sql.hasPrefix("SELECT digest_key"), !hasHappened.withLock({ $0 }) else { return }
       hasHappened.withLock { $0 = true }
-      for file in [path + "-wal", path + "-shm", path] { try? FileManager.default.removeItem(atPath: file) }
+      try? removeFile(at: path)
       if isReplaced { _ = try? SQLiteCacheStore(path: path) }
     }
     let store = try SQLiteCacheStore(
@@ -330,10 +339,7 @@ import Testing
     let bench = try CacheBench(folder)
     bench.serve("old")
     _ = try await bench.send("a")
-    // Another process finds the file damaged.
-    for name in ["cache.sqlite-wal", "cache.sqlite-shm", "cache.sqlite"] {
-      try FileManager.default.removeItem(atPath: folder.file(name))
-    }
+    try removeFile(at: folder.file("cache.sqlite"))
     let other = try SQLiteCacheStore(path: folder.file("cache.sqlite"), clock: bench.clock.requestClock)
     bench.serve("new")
     #expect(try await bench.send("a").text == "new")

@@ -115,9 +115,7 @@ public struct ServerHints: Sendable, Hashable {
   private static func delay(_ text: String, since sent: Date) -> Duration? {
     if let number = number(text) {
       guard number > 1e9 else { return Duration(clamping: number) }
-      // Some rate limiters give the time of the reset as JavaScript has it. As seconds it would be ages away.
-      let time = number < 1e12 ? number : number / 1_000
-      return Duration(clamping: max(0, time - sent.timeIntervalSince1970))
+      return Duration(clamping: max(0, EpochTime.seconds(number) - sent.timeIntervalSince1970))
     }
     guard let date = HTTPDate.date(from: text, now: sent) else { return nil }
     return Duration(clamping: max(0, date.timeIntervalSince(sent)))

@@ -40,7 +40,7 @@ extension SQLiteCacheStore {
       }
       let evicted = try makeRoom(change)
       // The work may have been undone and run again in another file.
-      bodies.remove(file.withLock { $0.take() }.map { [$0] } ?? [])
+      if let earlier = file.withLock({ $0.take() }) { bodies.remove([earlier]) }
       let id = try change.insert(row, matching: request) { name in file.withLock { $0 = name } }
       // After an eviction a tenth of the capacity is free, so that the next responses need no eviction.
       return .stored(evicting: evicted + (try change.evict(above: capacity, to: capacity / 10 * 9, keeping: id)))

@@ -46,9 +46,9 @@ extension Connection {
     var hasMoved: Int32 = 0
     let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
     guard result == SQLITE_OK, hasMoved != 0 else { return }
-    // SQLite takes each failure to look for the file for a sign that it has moved.
-    guard FileIdentity.canBeRead(state.file) else { return }
-    throw SQLiteError.fileHasMoved(path)
+    // SQLite also calls a file moved if the process may not look into the folder.
+    if FileIdentity(state.file) == nil, !FileIdentity.isMissing(state.file) { return }
+    throw SQLiteError.movedFile(at: path)
   }
 
   /// Runs the closure on one snapshot of the file, which is that of its first statement.

@@ -84,7 +84,7 @@ final class Connection {
       try checkIsInPlace()
       throw error
     }
-    // The file may have been replaced since it was opened, and the one that was noted is another one, or the `-wal`.
+    // The file may have been replaced while it was opened. The noted file, or the `-wal`, is then that of another.
     try state.checkFile()
     try checkIsInPlace()
   }

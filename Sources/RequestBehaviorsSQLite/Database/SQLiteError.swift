@@ -73,7 +73,7 @@ extension SQLiteError {
   static let fileHasMoved: Int32 = SQLITE_READONLY | 4 << 8
 
   /// Returns the error of a store whose file is no longer at its path.
-  static func fileHasMoved(_ path: String) -> SQLiteError {
+  static func movedFile(at path: String) -> SQLiteError {
     var error = SQLiteError(
       .readOnly,
       "the file was removed or replaced while the store had it open; close this store, and then open another",

@@ -21,11 +21,9 @@ struct FileIdentity: Sendable, Equatable {
     number = UInt64(truncatingIfNeeded: status.st_ino)
   }
 
-  /// Whether the system tells which file is at a path, or that none is.
-  ///
-  /// It does not if, for example, the process has lost the right to look into the folder since it opened the file.
-  static func canBeRead(_ path: String) -> Bool {
+  /// Whether there is no file at a path; false if the process may not look into the folder.
+  static func isMissing(_ path: String) -> Bool {
     var status = stat()
-    return stat(path, &status) == 0 || errno == ENOENT || errno == ENOTDIR
+    return stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)
   }
 }

@@ -42,17 +42,19 @@ final class StoreState: Sendable {
   }
 
   /// Whether the file at the path is the one that the first connection opened; true for a database in memory.
+  ///
+  /// It is true, too, if the process has lost the right to look into the folder, as a server does that gives up its
+  /// rights.
   var isFileInPlace: Bool {
     guard let opened = identity.withLock({ $0 }) else { return true }
-    return FileIdentity(file) == opened
+    return FileIdentity(file).map { $0 == opened } ?? !FileIdentity.isMissing(file)
   }
 
   /// Throws if the file at the path is no longer the one that the first connection opened.
   ///
   /// A later connection would have other data than the first, and would make a new file if there was no other.
   func checkFile() throws {
-    guard !isFileInPlace, FileIdentity.canBeRead(file) else { return }
-    throw SQLiteError.fileHasMoved(path)
+    if !isFileInPlace { throw SQLiteError.movedFile(at: path) }
   }
 
   func setSuspended(_ value: Bool) {

@@ -114,6 +114,16 @@ import Testing
     #expect(step == row.step)
   }
 
+  @Test(arguments: [200, 206, 304, 416])
+  func `a part from another place than the unfinished file is not used`(status: Int) {
+    let step = DownloadHeadDecision(
+      after: Self.tagged, status: status,
+      ["Content-Range": status == 206 ? "bytes 4-9/10" : "bytes */4", "ETag": "\"a\""],
+      isAccepted: status < 300, isElsewhere: true)
+    let steps: [Int: DownloadHeadDecision] = [200: .begin, 304: .pass]
+    #expect(step == steps[status] ?? .restart("the rest is in another place now"))
+  }
+
   @Test func `a range that the request asks for is written as received`() {
     let step = DownloadHeadDecision(
       after: nil, status: 206, ["Content-Range": "bytes 4-9/10"], isAccepted: true, isPartWanted: true)

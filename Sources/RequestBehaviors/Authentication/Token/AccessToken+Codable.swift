@@ -6,7 +6,7 @@ extension AccessToken: Codable {
   /// Names are compared without regard to case and underscores, so that any key strategy of the decoder will do. The
   /// token is `access_token`, else `token`, else the only other member whose name ends in `token`. The expiry is
   /// `expires_at` or `expires_in`; a number or a text of digits is a lifetime in seconds under the second name and
-  /// seconds since 1970 under the first (milliseconds if it has more than twelve digits); an ISO 8601 text such as
+  /// seconds since 1970 under the first (milliseconds from 10¹² on); an ISO 8601 text such as
   /// `2014-09-19T12:22:21.570Z` is a date under either. `scope` is a text of names between spaces, or an array.
   ///
   /// An empty `refresh_token` counts as a missing one.
@@ -64,20 +64,15 @@ private struct Expiry {
 
   var lifetime: Duration { Duration(clamping: max(0, number)) }
 
-  /// Returns the date of a number: seconds since 1970, or milliseconds if it has more than twelve digits.
-  ///
-  /// With twelve digits it is in seconds: the end of the year 9999, which servers send for "never", is 253402300799.
+  /// Returns the date of a number since 1970, at most 100 years from then.
   static func epoch(_ number: Double) -> Date {
-    let seconds = abs(number) >= 1e12 ? number / 1_000 : number
-    return Date(timeIntervalSince1970: Duration(clamping: seconds).inSeconds)
+    Date(timeIntervalSince1970: Duration(clamping: EpochTime.seconds(number)).inSeconds)
   }
 
-  /// Returns the number that is written for a date.
-  ///
-  /// A date that would be read as milliseconds is brought as near as it is when it is read.
+  /// Returns the number that is written for a date: its seconds since 1970.
   static func number(of date: Date) -> Double {
     let seconds = date.timeIntervalSince1970
-    // Earlier versions read more than eleven digits as milliseconds.
+    // Earlier versions read a larger number as milliseconds. Reading limits the date in the same way.
     return abs(seconds) < 1e11 ? seconds : Duration(clamping: seconds).inSeconds
   }
 }

@@ -178,14 +178,7 @@ extension DownloadHeadDecision {
   fileprivate init(after partial: Partial?, _ response: NetworkResponse, isPartWanted: Bool) {
     self.init(
       after: partial, status: response.statusCode, response.headers, isAccepted: response.isAcceptable,
-      isPartWanted: isPartWanted)
-    switch self {
-    case .append, .complete:
-      if let partial, !partial.record.isFrom(response.request.url) {
-        self = .restart("the rest would come from another place than the beginning")
-      }
-    default: break
-    }
+      isPartWanted: isPartWanted, isElsewhere: partial?.record.isFrom(response.request.url) == false)
     // Only the server itself can say that nothing is missing or that the whole file must be sent again.
     if !response.isVerified { self = .pass }
   }

@@ -37,6 +37,7 @@ enum DownloadHeadDecision: Sendable, Hashable {
   /// | asked for | status | step |
   /// |---|---|---|
   /// | the whole file | 206 | fail |
+  /// | the rest | 206 or 416 from another place than the unfinished file | restart |
   /// | the rest | 206 that continues the unfinished file | append |
   /// | the rest | 206 of other content, another range or encoded | restart |
   /// | the rest | 206 without the validator of the unfinished file | restart |
@@ -52,11 +53,14 @@ enum DownloadHeadDecision: Sendable, Hashable {
   ///   - headers: Its fields.
   ///   - isAccepted: Whether the call accepts the status.
   ///   - isPartWanted: Whether the user asked for a part of the file.
+  ///   - isElsewhere: Whether the response comes from another place than the unfinished file.
   init(
-    after partial: Partial?, status: Int, _ headers: HeaderFields, isAccepted: Bool, isPartWanted: Bool = false
+    after partial: Partial?, status: Int, _ headers: HeaderFields, isAccepted: Bool, isPartWanted: Bool = false,
+    isElsewhere: Bool = false
   ) {
     switch status {
     case 206 where isPartWanted: self = .begin
+    case 206 where isElsewhere, 416 where isElsewhere: self = .restart("the rest is in another place now")
     case 206: self = DownloadHeadDecision.append(to: partial, headers)
     case 416:
       guard let partial else {
