@@ -3,11 +3,7 @@ import RequestBehaviors
 
 /// One request at a cache: its demand, and the steps that the behavior takes for it.
 struct CacheExchange: Sendable {
-  /// Runs everything that is further in than the cache.
-  typealias Forward = @Sendable (NetworkRequest) async throws -> NetworkResponse
-
   let request: NetworkRequest
-  private(set) var forward: Forward
   /// The place of the cache in the list.
   let place: Next
   let cache: CachingBehavior
@@ -20,6 +16,8 @@ struct CacheExchange: Sendable {
   /// That behavior judges the next redirect by the request that got it. If the cache followed this one, it would not
   /// know of it: fields that were left behind at another origin, the method and the number of hops would be forgotten.
   let returnsRedirects: Bool
+  /// Sends a request for no caller, in a validation in the background; `nil` while a caller waits.
+  private var sendInBackground: (@Sendable (NetworkRequest) async throws -> NetworkResponse)?
 
   /// Creates the exchange of a request that may be looked up: GET, HEAD and QUERY; `nil` for other methods.
   init?(_ request: NetworkRequest, _ next: Next, cache: CachingBehavior, returnsRedirects: Bool = false) {
@@ -35,12 +33,11 @@ struct CacheExchange: Sendable {
   ) {
     self.returnsRedirects = returnsRedirects
     self.request = request
-    forward = { try await next($0) }
     place = next
     requiresVerification = next.verifies(request)
-    self.cache = cache
     self.key = key
     demand = CacheDemand(request, policy: cache.policy)
+    self.cache = cache
   }
 
   var now: Date { request.call.clock.date() }
@@ -84,8 +81,8 @@ struct CacheExchange: Sendable {
   }
 
   /// Decides what to do with the stored response.
-  func decide(on stored: StoredResponse?) -> ReuseDecision {
-    ReuseDecision.decide(demand, stored: stored?.terms, hasValidator: stored.map(canValidate) == true, now: now)
+  func decide(on stored: StoredResponse) -> ReuseDecision {
+    ReuseDecision.decide(demand, stored: stored.terms, hasValidator: canValidate(stored), now: now)
   }
 
   /// Whether a conditional request can ask the server if a stored response is still good.
@@ -105,7 +102,7 @@ struct CacheExchange: Sendable {
   }
 
   /// The response to a request that may not use the network (RFC 9111 §5.2.1.7).
-  func gatewayTimeout() -> NetworkResponse {
+  private func gatewayTimeout() -> NetworkResponse {
     note(.miss)
     return .gatewayTimeout(to: request)
   }
@@ -119,8 +116,9 @@ struct CacheExchange: Sendable {
     !demand.requiresValidation && !stored.terms.requiresValidation && stored.terms.lifetime > 0
   }
 
-  /// Sends the request and stores the response if it may be stored.
-  func fetch(insteadOf stored: StoredResponse?) async throws -> NetworkResponse {
+  /// Sends the request and stores the response if it may be stored; a request that may not use the network gets a 504.
+  func respondFromServer(insteadOf stored: StoredResponse?) async throws -> NetworkResponse {
+    if demand.isOnlyIfCached { return gatewayTimeout() }
     note(.miss)
     return try await fetchAnew(insteadOf: stored)
   }
@@ -162,7 +160,7 @@ struct CacheExchange: Sendable {
     }
     let detached = next.detached()
     var exchange = self
-    exchange.forward = { request in
+    exchange.sendInBackground = { request in
       // No caller reads a stream in the background, so the body is collected.
       try await detached.start(request).value.buffered()
     }
@@ -227,6 +225,12 @@ struct CacheExchange: Sendable {
       guard let substitute = standIn(stored) else { throw error }
       return FetchedResponse(response: substitute, fetch: nil)
     }
+  }
+
+  /// Runs everything that is further in than the cache.
+  private func forward(_ request: NetworkRequest) async throws -> NetworkResponse {
+    if let sendInBackground { return try await sendInBackground(request) }
+    return try await place(request)
   }
 
   /// Returns the stored response if it may replace a failure of the server.

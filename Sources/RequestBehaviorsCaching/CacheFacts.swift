@@ -21,17 +21,21 @@ public struct CacheFacts: ResponseInfoKey, Sendable, Hashable {
   /// When the content was received, or last validated by the server.
   public let validatedAt: Date
   /// How old the response is.
-  public let age: Duration
+  public var age: Duration { Duration(clamping: secondsOld) }
   /// How long the response will stay fresh; if it is stale, the negative time since it became so.
-  public let freshnessLeft: Duration
+  public var freshnessLeft: Duration { Duration(clamping: secondsLeft) }
   /// Whether the content is new to the cache; `false` for a stored response, even if the server has just confirmed it.
   public let isChanged: Bool
+
+  // Most callers never ask for the durations.
+  private let secondsOld: TimeInterval
+  private let secondsLeft: TimeInterval
 
   init(_ stored: StoredResponse, at now: Date, isChanged: Bool) {
     storedAt = stored.storedAt
     validatedAt = stored.receivedAt
-    age = Duration(clamping: stored.terms.age(at: now))
-    freshnessLeft = Duration(clamping: stored.terms.freshnessLeft(at: now))
     self.isChanged = isChanged
+    secondsOld = stored.terms.age(at: now)
+    secondsLeft = stored.terms.freshnessLeft(at: now)
   }
 }

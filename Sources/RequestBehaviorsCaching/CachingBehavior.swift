@@ -87,30 +87,27 @@ public struct CachingBehavior: UniqueBehavior {
     _ exchange: CacheExchange, _ next: Next, hasWaited: Bool = false
   ) async throws -> NetworkResponse {
     let validationCount = activity.validationCount
-    var stored = await exchange.find()
-    var decision = exchange.decide(on: stored)
+    guard let stored = await exchange.find() else { return try await exchange.respondFromServer(insteadOf: nil) }
+    let decision = exchange.decide(on: stored)
 
     // A stored redirect is followed as the server's would be. One that may not be used is ignored.
-    if let redirect = stored, exchange.wouldBeFollowed(redirect) {
-      if let (response, hop) = try exchange.redirect(from: redirect, decision) {
-        if exchange.returnsRedirects { return response }
-        guard next.mayLookUp(hop, after: exchange.request) else { return try await next(hop) }
-        return try await intercept(hop, next: next)
+    if exchange.wouldBeFollowed(stored) {
+      guard let (response, hop) = try exchange.redirect(from: stored, decision) else {
+        return try await exchange.respondFromServer(insteadOf: nil)
       }
-      (stored, decision) = (nil, exchange.decide(on: nil))
+      if exchange.returnsRedirects { return response }
+      guard next.mayLookUp(hop, after: exchange.request) else { return try await next(hop) }
+      return try await intercept(hop, next: next)
     }
 
     // If a stored response may be used, it is the result; a stale one may be refreshed for the next request.
-    if case .use(let use) = decision, let stored, let response = try exchange.use(stored, use) {
+    if case .use(let use) = decision, let response = try exchange.use(stored, use) {
       if use == .whileRevalidating, !exchange.demand.isOnlyIfCached { exchange.revalidateLater(stored, next) }
       return response
     }
 
-    // If the network may not be used, the result is a 504.
-    if exchange.demand.isOnlyIfCached { return exchange.gatewayTimeout() }
-
-    // If no stored response may still be good, the server's response is the result.
-    guard decision == .revalidate, let stored else { return try await exchange.fetch(insteadOf: stored) }
+    // If the stored response cannot still be good, the server's response is the result.
+    guard decision == .revalidate else { return try await exchange.respondFromServer(insteadOf: stored) }
 
     // If another request is validating the stored response already, this one waits and then looks again, once.
     // A call that others wait for asks for itself: a wait of two such calls for each other would not end.

@@ -14,31 +14,31 @@ extension StoredResponse {
   /// - Returns: The response; `nil` if only the server can respond to the request.
   /// - Throws: `NetworkError` of code `bodyTooLarge`, as a response from the network does.
   func response(to request: NetworkRequest, source: ResponseSource, now: Date) throws -> NetworkResponse? {
-    var response = NetworkResponse(request: request, statusCode: statusCode, headers: headers, source: source)
-    response.headers.set("Age", String(Int(min(terms.age(at: now), Double(1 << 31)))))
-    response.verification = verification
-    response.info[CacheFacts.self] = CacheFacts(self, at: now, isChanged: false)
+    var (statusCode, headers, body) = (self.statusCode, self.headers, ResponseBody.empty)
+    headers.set("Age", String(Int(min(terms.age(at: now), Double(1 << 31)))))
     switch ReceivedConditions.evaluate(request.headers, on: self) {
     case .unknown: return nil
-    case .notModified:
-      response.statusCode = 304
-      response.headers = StoredFields.ofNotModified(response.headers)
-      return response
-    case .full: break
+    case .notModified: (statusCode, headers) = (304, StoredFields.ofNotModified(headers))
+    case .full where request.method == .head: break
+    case .full:
+      guard let range = request.headers[.range] else {
+        body = .data(try limited(self.body, by: request))
+        break
+      }
+      // Offsets count the bytes that were sent, and those of an encoded body are not stored.
+      guard statusCode == 200, !headers.contains("Content-Encoding"),
+        let offsets = ByteRange(range)?.offsets(inLength: self.body.count)
+      else { return nil }
+      let part = Data(self.body.dropFirst(offsets.lowerBound).prefix(offsets.count))
+      statusCode = 206
+      headers.set("Content-Range", ByteRange.contentRange(offsets, ofLength: self.body.count))
+      headers.set("Content-Length", String(offsets.count))
+      body = .data(try limited(part, by: request))
     }
-    if request.method == .head { return response }
-    guard let range = request.headers[.range] else {
-      response.body = .data(try limited(body, by: request))
-      return response
-    }
-    // Offsets count the bytes that were sent, and those of an encoded body are not stored.
-    guard statusCode == 200, !headers.contains("Content-Encoding"),
-      let offsets = ByteRange(range)?.offsets(inLength: body.count)
-    else { return nil }
-    response.statusCode = 206
-    response.headers.set("Content-Range", ByteRange.contentRange(offsets, ofLength: body.count))
-    response.headers.set("Content-Length", String(offsets.count))
-    response.body = .data(try limited(Data(body.dropFirst(offsets.lowerBound).prefix(offsets.count)), by: request))
+    var response = NetworkResponse(
+      request: request, statusCode: statusCode, headers: headers, body: body, source: source)
+    response.verification = verification
+    response.info[CacheFacts.self] = CacheFacts(self, at: now, isChanged: false)
     return response
   }
 

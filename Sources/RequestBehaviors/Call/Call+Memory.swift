@@ -72,8 +72,10 @@ extension Call {
 
     subscript<Key: CallKey>(key: Key.Type) -> Key.Value {
       get {
-        let slot = slots.first { $0.key == ObjectIdentifier(key) }
-        return (slot?.content as? Value<Key.Value>)?.value ?? Key.defaultValue
+        guard let content = slots.first(where: { $0.key == ObjectIdentifier(key) })?.content as? Value<Key.Value> else {
+          return Key.defaultValue
+        }
+        return content.value
       }
       _modify {
         let content = ownContent(of: key)

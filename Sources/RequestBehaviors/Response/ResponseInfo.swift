@@ -11,12 +11,15 @@ public protocol ResponseInfoKey {
 /// ```
 public struct ResponseInfo: Sendable {
   // A list, because a response has few facts, and a dictionary costs more to make.
-  private var facts: [(key: ObjectIdentifier, value: any Sendable)] = []
+  @usableFromInline
+  var facts: [(key: ObjectIdentifier, value: any Sendable)] = []
 
   /// Creates an empty set of facts.
   public init() {}
 
+  // Inlinable, because other modules would make the type of an optional value at each call.
   /// The fact of a key; `nil` if there is no such fact.
+  @inlinable
   public subscript<Key: ResponseInfoKey>(key: Key.Type) -> Key.Value? {
     get {
       // Unwrapped before the cast: a fact of an existential type would otherwise be `nil` in a box.

@@ -18,7 +18,12 @@ package enum HTTPSyntax {
   }
 
   package static func hasOuterSpace(_ text: String) -> Bool {
-    guard let first = text.utf8.first, let last = text.utf8.last else { return false }
+    // The bytes at the ends of a buffer are cheaper to read than those of a string.
+    text.utf8.withContiguousStorageIfAvailable { hasOuterSpace($0) } ?? hasOuterSpace(text.utf8)
+  }
+
+  private static func hasOuterSpace(_ bytes: some BidirectionalCollection<UInt8>) -> Bool {
+    guard let first = bytes.first, let last = bytes.last else { return false }
     return isSpace(first) || isSpace(last)
   }
 
@@ -101,9 +106,9 @@ extension URL {
     else { return false }
     let authority = bytes[(colon + 3)..<end]
     let isLower = bytes[..<end].allSatisfy { $0 < 0x80 && !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
-    guard isLower, !authority.contains(UInt8(ascii: "?")), let last = authority.last, last != UInt8(ascii: ":") else {
-      return false
-    }
-    return !authority.suffix(4).elementsEqual(":443".utf8) && !authority.suffix(3).elementsEqual(":80".utf8)
+    guard isLower, !authority.isEmpty, !authority.contains(UInt8(ascii: "?")) else { return false }
+    guard let portColon = authority.lastIndex(of: UInt8(ascii: ":")) else { return true }
+    let port = authority[(portColon + 1)...]
+    return !port.isEmpty && !port.elementsEqual("443".utf8) && !port.elementsEqual("80".utf8)
   }
 }
