@@ -50,11 +50,13 @@ final class CassetteRecord: Sendable {
     self.state = Locked(state)
   }
 
-  /// The facts that are known by now, also the secrets that the call has learnt since its end.
+  /// The facts that are known by now, also the secrets that the call has learnt since its end, and those of a response
+  /// under way.
   var facts: State {
     let learnt = redactor.hiding(secretsOf: call).hiddenValues
     return state.withLock { state in
       state.secrets.formUnion(learnt)
+      if state.endedAt == nil { state.learnSecretsOfResponse(redactor) }
       return state
     }
   }
@@ -99,18 +101,25 @@ final class CassetteRecord: Sendable {
       state.repeatDelay = state.failure?.availableAt.map { .seconds($0.timeIntervalSince(now)) }
       state.endedAt = elapsed
       state.secrets.formUnion(known)
-      let fields = [state.headers, trailers ?? HeaderFields()] + state.interim.map(\.headers)
-      for field in fields.joined() where field.isSensitive || field.isNamedLikeCredential {
-        state.secrets.formUnion(redactor.secrets(in: HeaderFields([field])))
-      }
-      let body = Data(state.chunks.map(\.data).joined())
-      // Short values of bodies, such as a PIN, may be part of anything.
-      let named = redactor.secrets(inBody: body, contentType: state.headers[.contentType])
-      state.secrets.formUnion(named.filter { $0.utf8.count >= 8 })
+      state.learnSecretsOfResponse(redactor)
     }
   }
 
   private static func unknown(_ error: any Error) -> NetworkError {
     NetworkError(.connectionLost, Redactor.standard.redact(text: "\(error)"))
+  }
+}
+
+extension CassetteRecord.State {
+  /// Adds the secrets of what has come of the response.
+  fileprivate mutating func learnSecretsOfResponse(_ redactor: Redactor) {
+    let fields = [headers, trailers ?? HeaderFields()] + interim.map(\.headers)
+    for field in fields.joined() where field.isSensitive || field.isNamedLikeCredential {
+      secrets.formUnion(redactor.secrets(in: HeaderFields([field])))
+    }
+    let body = Data(chunks.map(\.data).joined())
+    // Short values of bodies, such as a PIN, may be part of anything.
+    let named = redactor.secrets(inBody: body, contentType: headers[.contentType])
+    secrets.formUnion(named.filter { $0.utf8.count >= 8 })
   }
 }

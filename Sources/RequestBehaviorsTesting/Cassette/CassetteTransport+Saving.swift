@@ -12,9 +12,11 @@ extension CassetteTransport {
   ///   file system. The file is then as before.
   public func save() throws {
     guard mode.records else { return }
-    // The contents and secrets of a response under way are not known yet.
-    let records = state.withLock { $0.records }.filter(\.hasEnded)
-    let secrets = records.reduce(into: Set<String>()) { $0.formUnion($1.facts.secrets) }
+    let (sent, played) = state.withLock { ($0.records, $0.secrets) }
+    // The contents of a response under way are not known yet.
+    let records = sent.filter(\.hasEnded)
+    // What is secret to a response under way, or to a request that was played, may be in what has ended.
+    let secrets = sent.reduce(into: played) { $0.formUnion($1.facts.secrets) }
     let isSaved = state.withLock { $0.saved.count == records.count && $0.savedSecrets == secrets }
     guard !records.isEmpty, !isSaved else { return }
     let isNew = !file.exists

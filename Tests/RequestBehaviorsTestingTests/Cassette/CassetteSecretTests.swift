@@ -24,6 +24,49 @@ import Testing
     try await bench.client(try bench.cassette(.replay)).send(.get("users"))
   }
 
+  @Test(arguments: ["request", "cookie", "event"])
+  func `a secret of a response under way is hidden in what was recorded before`(place: String) async throws {
+    let events = AsyncThrowingStream<Data, any Error>.makeStream()
+    let mock = MockTransport { request in
+      guard request.url.lastPathComponent == "feed" else {
+        return NetworkResponse(request: request, statusCode: 200, body: .data(Data("the value is c4nary-long".utf8)))
+      }
+      let json = #"{"access_token": "c4nary-long"}"#
+      events.continuation.yield(Data((place == "event" ? json : "{}").utf8))
+      return NetworkResponse(
+        request: request, statusCode: 200,
+        headers: [
+          "Set-Cookie": place == "cookie" ? "sid=c4nary-long" : "other=1", "Content-Type": "application/json",
+        ], body: .stream(ByteStream(events.stream)))
+    }
+    let cassette = try bench.cassette(.recordAll, over: mock)
+    let client = bench.client(cassette)
+    try await client.send(.get("sign-in"))
+    let fields: HeaderFields = place == "request" ? ["Authorization": "Bearer c4nary-long"] : [:]
+    var feed = try await client.stream(.get("feed", headers: fields)).bytes.makeAsyncIterator()
+    _ = try await feed.next()
+    try cassette.verify()
+    #expect(try bench.text().contains("c4nary") == false)
+    events.continuation.finish()
+    await cassette.shutdown()
+  }
+
+  @Test func `a secret of a request that is played is hidden in what is recorded`() async throws {
+    let signed = Request<Void>.get("a", headers: ["Authorization": "Bearer c4nary-long"])
+    try await bench.record(over: MockTransport { NetworkResponse(request: $0, statusCode: 200) }) { client in
+      try await client.send(signed)
+    }
+    let mock = MockTransport { request in
+      NetworkResponse(request: request, statusCode: 200, body: .data(Data("the value is c4nary-long".utf8)))
+    }
+    try await bench.record(.recordMissing, over: mock) { client in
+      try await client.send(signed)
+      try await client.send(.get("b"))
+    }
+    #expect(mock.sent.count == 1)
+    #expect(try bench.text().contains("c4nary") == false)
+  }
+
   @Test(arguments: ["application/x-amz-json-1.1", nil, "application/jwt"])
   func `tokens are hidden in bodies of any type`(type: String?) async throws {
     let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c4naryc4naryc4naryc4naryc4naryc4nary"
