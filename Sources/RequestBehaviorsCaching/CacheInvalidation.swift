@@ -75,7 +75,7 @@ extension Attempt {
   fileprivate var isLost: Bool {
     if method.isSafe || outcome.hasFailed(with: .intercepted) { return false }
     if case .response = outcome { return false }
-    return outcome.mayHaveArrived
+    return mayHaveArrived
   }
 
   /// Whether an unsafe send has a response that is not an error.

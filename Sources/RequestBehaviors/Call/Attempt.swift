@@ -35,6 +35,8 @@ public struct Attempt: Sendable {
   public internal(set) var hasIdempotencyKey = false
   /// How the attempt ended.
   public internal(set) var outcome: Outcome
+  /// How far the attempt had come when it failed; `nil` if it did not fail, or if the transport did not tell.
+  public internal(set) var progress: NetworkError.Progress?
   /// The times of its phases and the facts about its connection; `nil` until the head of the response has arrived.
   public internal(set) var timings: ResponseTimings?
   /// The secrets that the call knows, which the description hides.

@@ -95,15 +95,18 @@ extension Call {
   /// - Parameters:
   ///   - number: The number of the send.
   ///   - outcome: The outcome of the send.
+  ///   - progress: How far it had come when it failed, if the transport tells.
   ///   - time: The time of its end; by default now.
   ///   - timings: The times of its phases; by default those that are known from its head.
   func endAttempt(
-    _ number: Int, _ outcome: Attempt.Outcome, at time: Duration? = nil, timings: ResponseTimings? = nil
+    _ number: Int, _ outcome: Attempt.Outcome, progress: NetworkError.Progress? = nil, at time: Duration? = nil,
+    timings: ResponseTimings? = nil
   ) {
     let time = time ?? clock.now()
     change(number) { attempt in
       attempt.endedAt = time
       attempt.outcome = outcome
+      attempt.progress = progress
       if let timings { attempt.timings = timings }
       // The head of a streamed response came before the end of its body.
       if attempt.timings?.lastByte == nil { attempt.timings?.lastByte = time }

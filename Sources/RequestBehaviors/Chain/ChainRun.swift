@@ -66,14 +66,17 @@ extension ChainRun {
       if let error = completion.error, !(error is CancellationError) { self?.noteFailure(error) }
       let redactor = Redactor.standard.hiding(secretsOf: request)
       let outcome = Attempt.Outcome(statusCode: statusCode, completion, redactor: redactor)
-      call.endAttempt(number, outcome, at: completion.endedAt)
+      let progress = (completion.error as? NetworkError)?.progress
+      call.endAttempt(number, outcome, progress: progress, at: completion.endedAt)
       let attempt = call.attempt(number)
       for observer in observers { observer.attemptEnded(attempt, of: request) }
     }
   }
 
   func endAttempt(_ number: Int, with failure: any Error, of request: NetworkRequest) {
-    call.endAttempt(number, Attempt.Outcome(failure, redactor: Redactor.standard.hiding(secretsOf: request)))
+    call.endAttempt(
+      number, Attempt.Outcome(failure, redactor: Redactor.standard.hiding(secretsOf: request)),
+      progress: (failure as? NetworkError)?.progress)
     // A cancellation says nothing about the server; the failure before it does.
     if !(failure is CancellationError) { noteFailure(failure) }
   }

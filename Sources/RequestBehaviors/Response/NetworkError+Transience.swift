@@ -74,7 +74,7 @@ extension NetworkError {
     if lastAttemptMayHaveArrived { return true }
     // Of the last attempt the progress knows more than its code, unless the error came after it without a send.
     let earlier = attempts.last?.outcome.hasFailed(with: code) == true ? attempts.dropLast() : attempts[...]
-    return earlier.contains { $0.outcome.mayHaveArrived }
+    return earlier.contains { $0.mayHaveArrived }
   }
 
   /// Whether the failed attempt may have reached the server, regardless of earlier attempts.
@@ -92,13 +92,21 @@ extension NetworkError {
   public static let networkFailures = FailureKinds.codes(.network)
 }
 
+extension Attempt {
+  /// Whether the server may have acted on the attempt.
+  ///
+  /// The ``progress`` decides: an attempt may time out before it has a connection. Without it, the ``outcome`` does.
+  public var mayHaveArrived: Bool { progress.map { $0.stage != .notSent } ?? outcome.mayHaveArrived }
+}
+
 extension Attempt.Outcome {
   /// Whether the attempt failed with an error of this code.
   public func hasFailed(with code: NetworkError.Code) -> Bool {
     if case .failure(code, _) = self { true } else { false }
   }
 
-  /// Whether the server may have acted on the attempt.
+  /// Whether the server may have acted on the attempt, as far as the outcome alone tells; see
+  /// ``Attempt/mayHaveArrived``.
   public var mayHaveArrived: Bool {
     guard case .failure(let code?, _) = self else { return true }
     return !code.kinds.contains(.unsent)

@@ -105,6 +105,23 @@ import Testing
     #expect(!first.mayHaveArrived)
   }
 
+  @Test(arguments: [(NetworkError.Progress.Stage.notSent, false), (.sent, true)])
+  func `an attempt before the last one has not arrived if it timed out before it had a connection`(
+    stage: NetworkError.Progress.Stage, mayHaveArrived: Bool
+  ) async throws {
+    let transport = ClosureTransport(numbered: { number, _ in
+      var error = NetworkError(.timedOut, "slow")
+      error.progress = NetworkError.Progress(number == 1 ? stage : .notSent)
+      throw error
+    })
+    let policy = RetryPolicy(maximumRetries: 1, backoff: Backoff(base: .zero))
+    let error = try await #require(throws: NetworkError.self) {
+      try await NetworkClient(transport, [.retry(policy)]).send(.put("x"))
+    }
+    #expect(error.attempts.count == 2)
+    #expect(error.mayHaveArrived == mayHaveArrived)
+  }
+
   @Test func `an attempt before a refusal without a send may have arrived`() async throws {
     let transport = ClosureTransport { _ in throw NetworkError(.timedOut, "slow") }
     let again = ClosureBehavior("again", order: .retry) { request, next in

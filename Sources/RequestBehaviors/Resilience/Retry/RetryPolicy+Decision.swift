@@ -91,7 +91,7 @@ extension RetryPolicy {
   func mayHaveTakenEffect(_ sends: ArraySlice<Attempt>) -> Bool {
     sends.contains { send in
       if send.method.isIdempotent || send.hasIdempotencyKey { return false }
-      guard case .response(let status, _) = send.outcome else { return send.outcome.mayHaveArrived }
+      guard case .response(let status, _) = send.outcome else { return send.mayHaveArrived }
       return !RetryPolicy.statusesWithoutEffect.contains(status) && !refusals.statuses.contains(status)
     }
   }
