@@ -113,8 +113,9 @@
     /// Unlike a handshake that the server refuses by an alert, it may succeed later.
     private var breaksOffHandshake: Bool {
       let text = text.lowercased()
-      // OpenSSL has no error when the connection ends, so libcurl 8.12 writes the number 0.
-      let ends = ["connection reset", "ssl_error_syscall", "unexpected eof", "error:00000000"]
+      // OpenSSL has no error when the connection ends, so libcurl 8.12 writes the number 0. A closure alert is such an
+      // end, too, which 7.88 calls a zero return.
+      let ends = ["connection reset", "ssl_error_syscall", "ssl_error_zero_return", "unexpected eof", "error:00000000"]
       return ends.contains { text.contains($0) }
     }
 

@@ -7,6 +7,7 @@
   @Suite(.limited) struct CurlFailureTests {
     @Test(arguments: [
       ("OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to h:443 ", NetworkError.Code.cannotConnect),
+      ("OpenSSL SSL_connect: SSL_ERROR_ZERO_RETURN in connection to h:443 ", .cannotConnect),
       ("TLS connect error: error:00000000:lib(0)::reason(0)", .cannotConnect),
       ("TLS connect error: error:0A000126:SSL routines::unexpected eof while reading", .cannotConnect),
       ("OpenSSL SSL_connect: Connection reset by peer in connection to h:443 ", .cannotConnect),
