@@ -72,6 +72,11 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
   public func scope(for request: NetworkRequest) async -> String? {
     guard request.options.authentication.includes(name) else { return nil }
     noteClient(of: request.call)
+    // A request of the source itself fails where others wait for the token. So it shares no response with them: they
+    // would fail with it, or it would wait for one that waits for it.
+    if let refresh = session.coordinator.refreshAtWork {
+      request.call.update(SignInNumbers.self) { $0[ObjectIdentifier(session.coordinator.queue)] = refresh }
+    }
     let user = session.coordinator.user
     // Recorded for calls to other servers too, because a redirect may lead to this one.
     if let generation = user.generation { request.call.noteUser(generation, of: session.coordinator.id) }

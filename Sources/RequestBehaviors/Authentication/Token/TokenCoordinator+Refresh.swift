@@ -5,10 +5,16 @@ extension TokenCoordinator {
   @TaskLocal private static var atWork: [ID: Int] = [:]
 
   /// Whether this task works for the source.
+  var isAtWork: Bool { refreshAtWork != nil }
+
+  /// The number of the refresh whose source this task works for.
   ///
-  /// A task that the source left behind does not, once its refresh has ended.
-  var isAtWork: Bool {
-    TokenCoordinator.atWork[id].map { refresh in update { state, _ in state.isUnderWay(refresh) } } ?? false
+  /// A task that the source left behind works for none, once its refresh has ended.
+  var refreshAtWork: Int? {
+    guard let refresh = TokenCoordinator.atWork[id], update({ state, _ in state.isUnderWay(refresh) }) else {
+      return nil
+    }
+    return refresh
   }
 
   /// Starts to get a token.

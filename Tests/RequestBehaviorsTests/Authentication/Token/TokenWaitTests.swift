@@ -267,6 +267,39 @@ import Testing
     (outer.value, inner.value) = (nil, nil)
   }
 
+  @Test(arguments: [500, 1_500])
+  func `a request that a source sends with the client itself is not shared with others`(delay: Int) async throws {
+    let (client, clock) = clientOfSource
+    try await clock.run {
+      async let first: Void = client.send(.get("a"))
+      // Before or after the source sends the same request, which is after a second.
+      try await clock.requestClock.sleep(for: .milliseconds(delay))
+      try await client.send(.get("b"))
+      try await first
+    }
+    // The source's own request fails after two seconds.
+    #expect(clock.now == max(.seconds(2), .milliseconds(delay + 1_000)))
+  }
+
+  /// A client that shares requests for "b", which take a second to the token; the source of the token sends one, too.
+  private var clientOfSource: (client: NetworkClient, clock: ManualClock) {
+    let own = Box<NetworkClient?>(nil)
+    let session = fixture.session(
+      .closure { _ in
+        try? await own.value?.send(.get("b"))
+        own.value = nil
+        return AccessToken("t")
+      })
+    let delay = ClosureBehavior("Delay") { request, next in
+      try await request.call.clock.sleep(for: .seconds(1))
+      return try await next(request)
+    }
+    let client = NetworkClient(
+      ClosureTransport(), fixture.clock.requestClock, [.coalescing(), delay, .tokenAuth(session)])
+    own.value = client
+    return (client, fixture.clock)
+  }
+
   @Test func `a task that outlives a source may request a token later`() async throws {
     let later = Box<Task<Void, any Error>?>(nil)
     let own = Box<NetworkClient?>(nil)
