@@ -121,6 +121,15 @@ import Testing
     #expect(try server.names == [])
   }
 
+  @Test func `an unfinished file that cannot be moved to its destination stays private`() async throws {
+    let client = client { [destination = server.destination] in
+      try FileManager.default.createDirectory(at: destination, withIntermediateDirectories: false)
+    }
+    _ = try? await client.download(.get("file"), to: server.destination)
+    let rights = try FileManager.default.attributesOfItem(atPath: partial.path)[.posixPermissions] as? Int
+    #expect(rights == 0o600)
+  }
+
   @Test func `the place is free as soon as a download has ended, however it ended`() async throws {
     server.cuts.value = [300, nil]
     server.replies.value = [(404, [:], "no"), (304, [:], "")]
@@ -186,6 +195,30 @@ import Testing
       #expect(try server.names == places.map(\.lastPathComponent).sorted())
       #expect(try places.allSatisfy { try Data(contentsOf: $0) == server.content.value })
       #expect(try openCount == 0)
+    }
+
+    @Test func `an unfinished download makes no other file that a killed process could leave`() async throws {
+      let watch = inotify_init1(Int32(O_NONBLOCK) | Int32(O_CLOEXEC))
+      defer { close(watch) }
+      inotify_add_watch(watch, server.folder.path, UInt32(IN_CREATE | IN_MOVED_TO))
+      server.cuts.value = [300]
+      _ = try? await server.client().download(.get("file"), to: server.destination)
+      #expect(Self.names(from: watch) == ["file.bin.partial", "file.bin.partial.json"])
+    }
+
+    /// The names of the files that were made in a watched folder.
+    private static func names(from watch: Int32) -> Set<String> {
+      var bytes = [UInt8](repeating: 0, count: 65_536)
+      let count = read(watch, &bytes, bytes.count)
+      var rest = bytes.prefix(max(0, count))
+      var names: Set<String> = []
+      // An event is a head of 16 bytes, whose last four are the length of the name that follows (inotify(7)).
+      while rest.count >= 16 {
+        let length = rest.dropFirst(12).prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+        names.insert(String(decoding: rest.dropFirst(16).prefix(length).prefix { $0 != 0 }, as: UTF8.self))
+        rest = rest.dropFirst(16 + length)
+      }
+      return names
     }
 
     @Test func `an unfinished file is locked before the request that resumes it is sent`() async throws {

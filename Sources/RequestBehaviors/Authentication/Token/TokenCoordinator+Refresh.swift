@@ -9,7 +9,7 @@ extension TokenCoordinator {
 
   /// The number of the refresh whose source this task works for.
   ///
-  /// A task that the source left behind works for none, once its refresh has ended.
+  /// It is `nil` in other tasks, and in a task that the source left behind, once its refresh has ended.
   var refreshAtWork: Int? {
     guard let refresh = TokenCoordinator.atWork[id], update({ state, _ in state.isUnderWay(refresh) }) else {
       return nil

@@ -145,10 +145,19 @@ final class DownloadFile: Sendable {
       try file?.empty()
       offset = 0
       guard let record else { return }
-      try JSONEncoder().encode(record).write(to: sidecar, options: .atomic)
-      chmod(sidecar.path, 0o600)
+      try write(record)
       removeWithScope(record)
     }
+  }
+
+  /// Writes the record of the unfinished file.
+  ///
+  /// It is written in its place, because a copy under another name would stay if the process were killed. A record that
+  /// is cut off cannot be read, so the next download begins anew.
+  private func write(_ record: DownloadRecord) throws {
+    let file = try PartialFile.open(sidecar)
+    try file?.protect()
+    try file?.write([UInt8](JSONEncoder().encode(record)), at: 0)
   }
 
   /// Begins to write after the bytes of an earlier download.

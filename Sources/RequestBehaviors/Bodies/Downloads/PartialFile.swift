@@ -110,7 +110,12 @@ final class PartialFile {
   /// - Throws: `CocoaError` if it cannot be moved.
   func move(to url: URL) throws {
     guard fchmod(descriptor, ordinaryMode) == 0 else { throw CocoaError.writing(path) }
-    guard rename(path, url.path) == 0 else { throw CocoaError.writing(url.path) }
+    guard rename(path, url.path) == 0 else {
+      let code = errno
+      // It is unfinished again, and may belong to a user.
+      try? protect()
+      throw CocoaError.writing(url.path, code)
+    }
   }
 
   /// Removes the file, unless another one is at its path.
