@@ -4,6 +4,8 @@ import RequestBehaviors
 /// A sign-in on another device that has begun: the page to open there, and the code to type (RFC 8628 §3.2).
 ///
 /// It is `Codable`, for a tool may be ended meanwhile, and it is a secret: keep it as the token is kept.
+/// A code that was kept has the server's first interval. A server that had asked for a longer one by `slow_down` (§3.5)
+/// asks for it again.
 public struct OAuth2DeviceCode: Codable, Hashable, Sendable {
   /// The page to open on the other device, http or https.
   public let page: URL
