@@ -122,7 +122,8 @@ extension CassetteRecord {
         : facts.failure.map { error in
           .members([
             "error": .string(error.code.rawValue),
-            "message": .string(Redactor.standard.redact(text: error.message)),
+            // A transport may name a value that only the call knows to be secret.
+            "message": .string(redaction.hidden(Redactor.standard.redact(text: error.message))),
             "stage": (error.progress?.stage).map { .string($0.name) },
             "reused": (error.progress?.reusedConnection).map { .bool($0) },
             "repeatAfter": facts.repeatDelay.map { .milliseconds($0) },

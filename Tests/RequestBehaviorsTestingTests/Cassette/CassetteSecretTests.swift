@@ -67,6 +67,14 @@ import Testing
     #expect(try bench.text().contains("c4nary") == false)
   }
 
+  @Test func `a secret in the message of a failure is hidden`() async throws {
+    let mock = MockTransport { _ in throw NetworkError(.connectionLost, "the proxy refused c4nary-long") }
+    try await bench.record(over: mock) { client in
+      _ = try? await client.send(Request<Void>.get("a", headers: ["Authorization": "Bearer c4nary-long"]))
+    }
+    #expect(try bench.text().contains("the proxy refused REDACTED"))
+  }
+
   @Test(arguments: ["application/x-amz-json-1.1", nil, "application/jwt"])
   func `tokens are hidden in bodies of any type`(type: String?) async throws {
     let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c4naryc4naryc4naryc4naryc4naryc4nary"
