@@ -29,8 +29,9 @@ public import RequestBehaviors
 ///
 /// It validates requests, reads one-shot bodies, enforces `bodyLimit`, and returns every status unchanged. It is
 /// cancelled promptly. For delayed responses it enforces `idleTimeout` and `timeout` on the call's clock, and `timeout`
-/// also for the stream of a request's body. A response to `HEAD` and a response of status 204 or 304 have no body. The
-/// `source` of its responses is `.mock`.
+/// also for the stream of a request's body. It does not enforce them while a closure waits: use
+/// ``MockStub/delayed(by:)`` to test a timeout. A response to `HEAD` and a response of status 204 or 304 have no body.
+/// The `source` of its responses is `.mock`.
 public final class MockTransport: Transport {
   /// The URL that the paths of stubs are appended to.
   public let baseURL: URL

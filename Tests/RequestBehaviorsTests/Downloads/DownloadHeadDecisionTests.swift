@@ -124,6 +124,20 @@ import Testing
     #expect(step == steps[status] ?? .restart("the rest is in another place now"))
   }
 
+  @Test(arguments: [200, 206, 304, 416], [true, false])
+  func `a verified part and one that is not are not joined`(status: Int, isVerified: Bool) {
+    let beginning = DownloadHeadDecision.Partial(
+      record: DownloadRecord(
+        key: "k", salt: Data(), validator: "\"a\"", source: "", total: 10, isVerified: !isVerified), length: 4)
+    let step = DownloadHeadDecision(
+      after: beginning, status: status,
+      ["Content-Range": status == 206 ? "bytes 4-9/10" : "bytes */4", "ETag": "\"a\""],
+      isAccepted: status < 300, isVerified: isVerified)
+    let reason = isVerified ? "what is there was not verified" : "the rest is not verified, and what is there is"
+    let steps: [Int: DownloadHeadDecision] = [200: .begin, 304: .pass]
+    #expect(step == steps[status] ?? .restart(reason))
+  }
+
   @Test func `a range that the request asks for is written as received`() {
     let step = DownloadHeadDecision(
       after: nil, status: 206, ["Content-Range": "bytes 4-9/10"], isAccepted: true, isPartWanted: true)

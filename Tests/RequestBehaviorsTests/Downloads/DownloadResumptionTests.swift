@@ -63,6 +63,49 @@ import Testing
     #expect(try Data(contentsOf: server.destination) == server.content.value)
   }
 
+  /// A client whose responses the server proves to be its own.
+  private func verifyingClient() -> NetworkClient {
+    server.headers.update { $0["X-API-Nonce"] = "n" }
+    return server.client([NonceVerificationBehavior(makeNonce: { "n" })])
+  }
+
+  @Test(arguments: [1_000, 300])
+  func `a verified rest is not appended to a beginning that was not verified`(length: Int) async throws {
+    try await begin()
+    server.content.update { $0 = Data($0.reversed().prefix(length)) }
+    try await verifyingClient().download(.get("file"), to: server.destination)
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
+  @Test func `a rest that is not verified is not appended to a verified beginning`() async throws {
+    let client = verifyingClient()
+    server.cuts.value = [300]
+    await #expect(throws: NetworkError.self) { try await client.download(.get("file"), to: server.destination) }
+    try await server.client().download(.get("file"), to: server.destination)
+    #expect(server.ranges == ["all -", "bytes=300- \"a\"", "all -"])
+  }
+
+  @Test func `a verified rest is appended to a verified beginning`() async throws {
+    let client = verifyingClient()
+    server.cuts.value = [300]
+    await #expect(throws: NetworkError.self) { try await client.download(.get("file"), to: server.destination) }
+    try await client.download(.get("file"), to: server.destination)
+    #expect(server.ranges == ["all -", "bytes=300- \"a\""])
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
+  @Test func `a rest from a server that is not verified is appended to a beginning from there`() async throws {
+    let client = verifyingClient()
+    let redirect = (302, ["Location": "https://files.example/1", "X-API-Nonce": "n"] as HeaderFields, "")
+    server.replies.value = [redirect]
+    server.cuts.value = [300]
+    await #expect(throws: NetworkError.self) { try await client.download(.get("file"), to: server.destination) }
+    server.replies.value = [redirect]
+    try await client.download(.get("file"), to: server.destination)
+    #expect(server.ranges.last == "bytes=300- \"a\"")
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
   @Test func `a whole file to which a redirect led before is not taken for that to which one leads now`() async throws {
     server.replies.value = [(302, ["Location": "/exports/1"], "")]
     try await begin()
