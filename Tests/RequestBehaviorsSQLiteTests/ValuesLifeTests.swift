@@ -248,6 +248,39 @@ import Testing
     await store.close()
   }
 
+  // MARK: Replaced files
+
+  @MainActor @Test func `a loop fails when a write finds that the file was replaced`() async throws {
+    let test = try TestStore()
+    let store = test.store
+    var values = store.values(Self.titles).makeAsyncIterator()
+    #expect(try await values.next() == [])
+    let ticks = store.changes(in: "artwork")
+    let tick = await queue { for await _ in ticks { break } }
+    try FileManager.default.removeItem(atPath: store.path)
+    await #expect(throws: SQLiteError.self) { try await save(1, in: store) }
+    let error = await #expect(throws: SQLiteError.self) { try await values.next() }
+    #expect(error?.message.contains("removed or replaced") == true)
+    try await tick.value
+  }
+
+  @MainActor @Test func `a loop fails when a look for commits of others finds that the file was replaced`() async throws
+  {
+    let (test, clock) = (try TestStore(), ManualClock())
+    let store = try makeClocked(clock, test.store.path)
+    var values = store.values(Self.titles).makeAsyncIterator()
+    #expect(try await values.next() == [])
+    try FileManager.default.removeItem(atPath: store.path)
+    let advancing = Task {
+      await clock.waitForSleepers(1)
+      clock.advance(by: .seconds(1))
+    }
+    let error = await #expect(throws: SQLiteError.self) { try await values.next() }
+    #expect(error?.message.contains("removed or replaced") == true)
+    await advancing.value
+    await store.close()
+  }
+
   @MainActor @Test
   func `a store's own commits are not reported as another's, and the file is not polled while no loop waits`()
     async throws

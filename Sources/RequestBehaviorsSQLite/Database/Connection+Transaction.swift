@@ -48,6 +48,8 @@ extension Connection {
     guard result == SQLITE_OK, hasMoved != 0 else { return }
     // SQLite also calls a file moved if the process may not look into the folder.
     if FileIdentity(state.file) == nil, !FileIdentity.isMissing(state.file) { return }
+    // No commit will wake the loops any more. Their next read fails with this error.
+    state.changes.publish(nil)
     throw SQLiteError.movedFile(at: path)
   }
 

@@ -42,6 +42,8 @@ final class Connection {
   var mustEmptyLog = false
   /// The last `data_version` that was read; nil before.
   var dataVersion: Int?
+  /// Whether a look for commits of others has found that the file was removed or replaced.
+  var hasFoundFileMoved = false
   /// Whether the current transaction has checked the schema's version.
   var knowsSchemaVersion = false
   /// The number of rows that the current upsert has updated.

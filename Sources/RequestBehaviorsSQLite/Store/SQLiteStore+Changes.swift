@@ -18,7 +18,9 @@ extension SQLiteStore {
   ///
   /// The sequence sees commits of this store, including those of the saving behaviors. It sees commits of other stores
   /// and processes only if ``SQLiteConfiguration/changePollInterval`` is set. While the store is suspended nothing is
-  /// read; the loop goes on when the store is resumed. The sequence ends when the store is closed.
+  /// read; the loop goes on when the store is resumed. The sequence ends when the store is closed. If the file was
+  /// removed or replaced meanwhile, the sequence fails with ``SQLiteError/Code/readOnly`` after the next write to the
+  /// store, or the next look for commits of others.
   ///
   /// After a commit the loops read in turns, at most one fewer at a time than ``SQLiteConfiguration/maximumReaders``,
   /// so that other reads need not wait for all of them.
@@ -76,14 +78,22 @@ extension SQLiteStore {
   /// Tells the waiters of commits of other stores and processes.
   func noticeOtherCommits() async {
     let changes = state.changes
-    // A look may fail, for example while the store is suspended. The next look finds the commit.
+    // A look may fail, for example while the store is suspended. The next look finds the commit. A look that finds
+    // another file in place tells the waiters so.
     try? await perform(on: writer) { if try $0.hasOtherCommits() { changes.publish(nil) } }
   }
 }
 
 extension Connection {
   /// Returns whether other connections have committed since the last call; true if that is not known.
+  ///
+  /// - Throws: ``SQLiteError``, once for a file that was removed or replaced, which gets no more commits.
   func hasOtherCommits() throws -> Bool {
+    guard !hasFoundFileMoved else { return false }
+    do { try checkIsInPlace() } catch {
+      hasFoundFileMoved = true
+      throw error
+    }
     let version = try scalar("PRAGMA data_version")
     defer { dataVersion = version }
     return version != dataVersion

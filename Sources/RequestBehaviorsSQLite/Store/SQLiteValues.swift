@@ -98,6 +98,8 @@ extension SQLiteStore {
     let returned = Returned<(T, tables: Set<String>)>()
     try await watchedReads.run {
       try await perform(on: anyReader) { connection in
+        // A loop over a file that gets no more commits would wait forever.
+        try connection.state.checkFile()
         connection.tablesRead = []
         defer { connection.tablesRead = nil }
         let value = try connection.read { database in
