@@ -39,6 +39,16 @@ import Testing
     #expect(try fixture.mock.sent.last?.form.items.first?.value == "R")
   }
 
+  @Test func `a sign-out while the page is open does not end the sign-in`() async throws {
+    try await fixture.session.signIn(AccessToken("old"))
+    gate.open()
+    try await fixture.flow().signIn { [session = fixture.session] page in
+      try await session.signOut()
+      return callback(to: page, "code=abc")
+    }
+    #expect(try await fixture.isSignedIn)
+  }
+
   @Test func `another sign-in during the exchange is not undone`() async throws {
     #expect(try await finish { try await fixture.session.signIn(AccessToken("other")) } == .signedOut)
     #expect(try await fixture.store.load()?.value == "other")

@@ -237,12 +237,9 @@ import Testing
     let tick = await queue { for await _ in ticks { break } }
     for id in 1...3 {
       try await save(id, in: test.store)
-      let advancing = Task {
-        await clock.waitForSleepers(1)
-        clock.advance(by: .seconds(1))
-      }
+      let looking = look(clock)
       #expect(try await values.next() == (1...id).map(String.init))
-      await advancing.value
+      await looking.value
     }
     try await tick.value
     await store.close()
@@ -271,14 +268,38 @@ import Testing
     var values = store.values(Self.titles).makeAsyncIterator()
     #expect(try await values.next() == [])
     try FileManager.default.removeItem(atPath: store.path)
-    let advancing = Task {
+    let looking = look(clock)
+    let error = await #expect(throws: SQLiteError.self) { try await values.next() }
+    #expect(error?.message.contains("removed or replaced") == true)
+    await looking.value
+    await store.close()
+  }
+
+  @MainActor @Test func `commits of others are seen again when the file is back in its place`() async throws {
+    let (test, clock) = (try TestStore(), ManualClock())
+    let (store, files) = (try makeClocked(clock, test.store.path), FileManager.default)
+    var values = store.values(Self.titles).makeAsyncIterator()
+    #expect(try await values.next() == [])
+    try files.moveItem(atPath: store.path, toPath: store.path + ".away")
+    var looking = look(clock)
+    await #expect(throws: SQLiteError.self) { try await values.next() }
+    await looking.value
+    try files.moveItem(atPath: store.path + ".away", toPath: store.path)
+    values = store.values(Self.titles).makeAsyncIterator()
+    #expect(try await values.next() == [])
+    try await save(1, in: test.store)
+    looking = look(clock)
+    #expect(try await values.next() == ["1"])
+    await looking.value
+    await store.close()
+  }
+
+  /// Lets the time pass after which a store that waits looks for commits of others.
+  private func look(_ clock: ManualClock) -> Task<Void, Never> {
+    Task {
       await clock.waitForSleepers(1)
       clock.advance(by: .seconds(1))
     }
-    let error = await #expect(throws: SQLiteError.self) { try await values.next() }
-    #expect(error?.message.contains("removed or replaced") == true)
-    await advancing.value
-    await store.close()
   }
 
   @MainActor @Test

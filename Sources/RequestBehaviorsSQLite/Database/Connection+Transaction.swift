@@ -32,7 +32,11 @@ extension Connection {
     } catch {
       rollBack()
       // The error of a statement may come from files of the database that took the place of this one.
-      try checkIsInPlace()
+      do { try checkIsInPlace() } catch {
+        // No commit would wake the loops. Their next read fails with this error.
+        state.changes.publish(nil)
+        throw error
+      }
       throw error
     }
     isInTransaction = false
@@ -48,8 +52,6 @@ extension Connection {
     guard result == SQLITE_OK, hasMoved != 0 else { return }
     // SQLite also calls a file moved if the process may not look into the folder.
     if FileIdentity(state.file) == nil, !FileIdentity.isMissing(state.file) { return }
-    // No commit will wake the loops any more. Their next read fails with this error.
-    state.changes.publish(nil)
     throw SQLiteError.movedFile(at: path)
   }
 

@@ -42,8 +42,8 @@ final class Connection {
   var mustEmptyLog = false
   /// The last `data_version` that was read; nil before.
   var dataVersion: Int?
-  /// Whether a look for commits of others has found that the file was removed or replaced.
-  var hasFoundFileMoved = false
+  /// Whether the last look for commits of others found the file at its path.
+  var wasInPlace = true
   /// Whether the current transaction has checked the schema's version.
   var knowsSchemaVersion = false
   /// The number of rows that the current upsert has updated.

@@ -49,8 +49,9 @@ extension SQLiteStore {
   /// taken become one. The stream ends when the store is closed. It listens from the moment it is made: make it, read,
   /// then read again at each tick, and no change is missed.
   ///
-  /// Saving rows without changing them does not tick. Commits of other stores and processes are seen only if
-  /// ``SQLiteConfiguration/changePollInterval`` is set, and they tick for all tables.
+  /// Saving rows without changing them does not tick. A write that finds the file removed or replaced does. Commits of
+  /// other stores and processes are seen only if ``SQLiteConfiguration/changePollInterval`` is set, and they tick for
+  /// all tables.
   ///
   /// - Parameter tables: Names of tables, in any case; without names, all tables.
   /// - Returns: A stream for one loop.
@@ -75,11 +76,10 @@ extension SQLiteStore {
     }
   }
 
-  /// Tells the waiters of commits of other stores and processes.
+  /// Tells the waiters of commits of other stores and processes, and of a file that was removed or replaced.
   func noticeOtherCommits() async {
     let changes = state.changes
-    // A look may fail, for example while the store is suspended. The next look finds the commit. A look that finds
-    // another file in place tells the waiters so.
+    // A look may fail, for example while the store is suspended. The next look finds the commit.
     try? await perform(on: writer) { if try $0.hasOtherCommits() { changes.publish(nil) } }
   }
 }
@@ -87,13 +87,11 @@ extension SQLiteStore {
 extension Connection {
   /// Returns whether other connections have committed since the last call; true if that is not known.
   ///
-  /// - Throws: ``SQLiteError``, once for a file that was removed or replaced, which gets no more commits.
+  /// It returns true, too, when the file has been removed or replaced since the last call.
   func hasOtherCommits() throws -> Bool {
-    guard !hasFoundFileMoved else { return false }
-    do { try checkIsInPlace() } catch {
-      hasFoundFileMoved = true
-      throw error
-    }
+    let isInPlace = state.isFileInPlace
+    defer { wasInPlace = isInPlace }
+    guard isInPlace else { return wasInPlace }
     let version = try scalar("PRAGMA data_version")
     defer { dataVersion = version }
     return version != dataVersion

@@ -125,15 +125,15 @@ import Testing
   }
 
   @Test(arguments: [200, 206, 304, 416], [true, false])
-  func `a verified part and one that is not are not joined`(status: Int, isVerified: Bool) {
+  func `a verified part and one that is not are not joined`(status: Int, isProved: Bool) {
     let beginning = DownloadHeadDecision.Partial(
       record: DownloadRecord(
-        key: "k", salt: Data(), validator: "\"a\"", source: "", total: 10, isVerified: !isVerified), length: 4)
+        key: "k", salt: Data(), validator: "\"a\"", source: "", total: 10, isProved: !isProved), length: 4)
     let step = DownloadHeadDecision(
       after: beginning, status: status,
       ["Content-Range": status == 206 ? "bytes 4-9/10" : "bytes */4", "ETag": "\"a\""],
-      isAccepted: status < 300, isVerified: isVerified)
-    let reason = isVerified ? "what is there was not verified" : "the rest is not verified, and what is there is"
+      isAccepted: status < 300, isProved: isProved)
+    let reason = isProved ? "what is there was not verified" : "the rest is not verified, and what is there is"
     let steps: [Int: DownloadHeadDecision] = [200: .begin, 304: .pass]
     #expect(step == steps[status] ?? .restart(reason))
   }

@@ -72,8 +72,9 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
   public func scope(for request: NetworkRequest) async -> String? {
     guard request.options.authentication.includes(name) else { return nil }
     noteClient(of: request.call)
-    // A request of the source itself fails where others wait for the token. So it shares no response with them: they
-    // would fail with it, or it would wait for one that waits for it.
+    // A source may send with this client. Its request fails where those of others wait for the token, so it must not
+    // share a response with them: they would fail with it, or it would wait for one of them. The number of the refresh
+    // gives it another sharing key.
     if let refresh = session.coordinator.refreshAtWork {
       request.call.update(SignInNumbers.self) { $0[ObjectIdentifier(session.coordinator.queue)] = refresh }
     }

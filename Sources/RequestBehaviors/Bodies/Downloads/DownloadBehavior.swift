@@ -179,7 +179,7 @@ extension DownloadHeadDecision {
     self.init(
       after: partial, status: response.statusCode, response.headers, isAccepted: response.isAcceptable,
       isPartWanted: isPartWanted, isElsewhere: partial?.record.isFrom(response.request.url) == false,
-      isVerified: response.verification == .verified)
+      isProved: response.verification == .verified)
     // Only the server itself can say that nothing is missing or that the whole file must be sent again.
     if !response.isVerified { self = .pass }
   }
@@ -200,7 +200,7 @@ extension NetworkRequest {
 extension NetworkResponse {
   /// Returns the record of the file that the response begins; `nil` if its download could not be resumed.
   fileprivate func downloadRecord(for owner: DownloadOwner) -> DownloadRecord? {
-    DownloadRecord(of: headers, from: request.url, for: owner, isVerified: verification == .verified)
+    DownloadRecord(of: headers, from: request.url, for: owner, isProved: verification == .verified)
   }
 
   /// Makes the response one of the whole file, as RFC 9110 §15.3.7.3 requires for combined parts.

@@ -155,6 +155,7 @@ final class DownloadFile: Sendable {
   /// It is written in its place, because a copy under another name would stay if the process were killed. A record that
   /// is cut off cannot be read, so the next download begins anew.
   private func write(_ record: DownloadRecord) throws {
+    // Without a record, which another program may have locked, the download goes on and cannot be resumed.
     let file = try PartialFile.open(sidecar)
     try file?.protect()
     try file?.write([UInt8](JSONEncoder().encode(record)), at: 0)

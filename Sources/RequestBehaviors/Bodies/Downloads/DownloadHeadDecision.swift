@@ -55,18 +55,18 @@ enum DownloadHeadDecision: Sendable, Hashable {
   ///   - isAccepted: Whether the call accepts the status.
   ///   - isPartWanted: Whether the user asked for a part of the file.
   ///   - isElsewhere: Whether the response comes from another place than the unfinished file.
-  ///   - isVerified: Whether the response was proved to be the server's.
+  ///   - isProved: Whether the response was proved to be the server's.
   init(
     after partial: Partial?, status: Int, _ headers: HeaderFields, isAccepted: Bool, isPartWanted: Bool = false,
-    isElsewhere: Bool = false, isVerified: Bool = false
+    isElsewhere: Bool = false, isProved: Bool = false
   ) {
     // An impostor may know the tag of the content, and its bytes must not be taken for the server's.
-    let wouldMix = partial.map { $0.record.isVerified != isVerified } ?? false
+    let wouldMix = partial.map { $0.record.isProved != isProved } ?? false
     switch status {
     case 206 where isPartWanted: self = .begin
     case 206 where isElsewhere, 416 where isElsewhere: self = .restart("the rest is in another place now")
     case 206 where wouldMix, 416 where wouldMix:
-      self = .restart(isVerified ? "what is there was not verified" : "the rest is not verified, and what is there is")
+      self = .restart(isProved ? "what is there was not verified" : "the rest is not verified, and what is there is")
     case 206: self = DownloadHeadDecision.append(to: partial, headers)
     case 416:
       guard let partial else {

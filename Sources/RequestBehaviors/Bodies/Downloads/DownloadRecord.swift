@@ -13,16 +13,16 @@ struct DownloadRecord: Sendable, Hashable, Codable {
   /// The length of the whole file, if the server announced it.
   let total: Int64?
   /// Whether the content was proved to be the server's.
-  let isVerified: Bool
+  let isProved: Bool
   private let version: Int
 
-  init(key: String, salt: Data, validator: String, source: String, total: Int64?, isVerified: Bool = false) {
+  init(key: String, salt: Data, validator: String, source: String, total: Int64?, isProved: Bool = false) {
     self.key = key
     self.salt = salt
     self.validator = validator
     self.source = source
     self.total = total
-    self.isVerified = isVerified
+    self.isProved = isProved
     version = DownloadRecord.version
   }
 
@@ -41,8 +41,8 @@ struct DownloadRecord: Sendable, Hashable, Codable {
   ///   - headers: The fields of the response.
   ///   - url: The URL that the response came from.
   ///   - owner: The owner of the download.
-  ///   - isVerified: Whether the response was proved to be the server's.
-  init?(of headers: HeaderFields, from url: URL, for owner: DownloadOwner, isVerified: Bool = false) {
+  ///   - isProved: Whether the response was proved to be the server's.
+  init?(of headers: HeaderFields, from url: URL, for owner: DownloadOwner, isProved: Bool = false) {
     // Ranges count the bytes of the encoded content, but the file gets the decoded ones.
     guard !headers.hasContentEncoding else { return nil }
     if HeaderFields.areEqual(headers[.acceptRanges] ?? "", "none") { return nil }
@@ -51,7 +51,7 @@ struct DownloadRecord: Sendable, Hashable, Codable {
     self.init(
       key: owner.key(salt: salt), salt: salt, validator: validator,
       source: DownloadRecord.source(url, salt: salt), total: headers.contentLength,
-      isVerified: isVerified)
+      isProved: isProved)
   }
 
   /// Returns a hash of a URL without its query, which is another one in each signed link.

@@ -69,8 +69,7 @@ private struct EventFields: Sendable {
   /// Adds a line, and returns the event that it completes; `nil` if it completes no event.
   mutating func add(_ line: UnsafeBufferPointer<UInt8>) throws -> ServerSentEvent? {
     if line.isEmpty { return complete() }
-    // The longest known name has five bytes, so a later colon ends the name of an unknown field.
-    let colon = line.prefix(6).firstIndex(of: UInt8(ascii: ":")) ?? line.count
+    let colon = line.firstColon ?? line.count
     // The line is a comment, such as those that keep a connection alive.
     if colon == 0 { return nil }
     var start = min(colon + 1, line.count)
@@ -135,6 +134,9 @@ private struct EventFields: Sendable {
 }
 
 extension UnsafeBufferPointer<UInt8> {
+  /// The index of the first colon; `nil` without one.
+  fileprivate var firstColon: Int? { UnsafeRawBufferPointer(self).index(of: UInt8(ascii: ":"), from: 0) }
+
   fileprivate func equals(_ text: StaticString) -> Bool {
     guard count == text.utf8CodeUnitCount, let baseAddress else { return false }
     return memcmp(baseAddress, text.utf8Start, count) == 0
