@@ -54,7 +54,12 @@ public struct Query: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
   /// Creates a query from a literal.
   public init(dictionaryLiteral elements: (String, (any QueryValue)?)...) {
-    items = elements.flatMap { name, value in (value?.queryValues ?? []).map { Item(name, $0) } }
+    items = []
+    items.reserveCapacity(elements.count)
+    for (name, value) in elements {
+      guard let value else { continue }
+      for text in value.queryValues { items.append(Item(name, text)) }
+    }
   }
 
   /// Creates a query from the properties of a value, in the order in which it encodes them.
@@ -85,8 +90,14 @@ public struct Query: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
   /// The query percent-encoded, without `?`; empty if there are no items.
   public var percentEncoded: String {
-    if items.isEmpty { return "" }
-    return items.map { "\(PercentEncoding.escape($0.name))=\(PercentEncoding.escape($0.value))" }.joined(separator: "&")
+    var text = ""
+    for (index, item) in items.enumerated() {
+      if index > 0 { text += "&" }
+      text += PercentEncoding.escape(item.name)
+      text += "="
+      text += PercentEncoding.escape(item.value)
+    }
+    return text
   }
 
   /// Returns a percent-encoded query without the items of a name; `nil` if no item remains.

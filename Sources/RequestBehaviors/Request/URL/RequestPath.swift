@@ -60,7 +60,7 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
 
   init(text: String, template: String, problem: String?, isAbsolute: Bool) {
     self.encoded = text
-    let isPlain = !template.utf8.contains { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+    let isPlain = template.hasOnlyBytes { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
     self.template = isPlain ? template : String(template.prefix { $0 != "?" && $0 != "#" })
     self.problem = problem
     self.isAbsolute = isAbsolute
@@ -77,6 +77,7 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
 
   /// Returns whether the text begins like a full URL: a letter, further scheme characters, `://` (RFC 3986 §3.1).
   private static func hasScheme(_ text: String) -> Bool {
+    if text.hasOnlyBytes({ $0 != UInt8(ascii: ":") }) { return false }
     let bytes = text.utf8
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
       return false
@@ -93,8 +94,8 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
   public struct StringInterpolation: StringInterpolationProtocol {
     fileprivate private(set) var text = ""
     fileprivate private(set) var template = ""
-    // The ranges of the interpolated values in `text`, as UTF-8 offsets.
-    private var insertions: [Range<Int>] = []
+    // The ranges of the interpolated values in `text`, as UTF-8 offsets. Most paths have one.
+    private var insertions = ShortList<Range<Int>>()
 
     /// Creates an empty interpolation.
     public init(literalCapacity: Int, interpolationCount: Int) {
@@ -139,16 +140,22 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
     fileprivate func problem() -> String? {
       guard !insertions.isEmpty else { return nil }
       // Values are checked in the complete text, because literal text and several values together can make one segment.
-      let bytes = Array(text.utf8)
+      var text = text
+      guard let segment = text.withUTF8({ wrongSegment(in: $0) }) else { return nil }
+      let shown = Redactor.standard.redact(urlReference: template)
+      return "the path \"\(shown)\" got \"\(segment)\" as a whole segment, which would change the path"
+    }
+
+    /// Returns the first segment with a value that is empty, `.` or `..` as a whole.
+    private func wrongSegment(in bytes: UnsafeBufferPointer<UInt8>) -> String? {
       let slash = UInt8(ascii: "/")
       let end = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
       for insertion in insertions where insertion.lowerBound <= end {
         let start = bytes[..<insertion.lowerBound].lastIndex(of: slash).map { $0 + 1 } ?? 0
         let stop = bytes[insertion.upperBound...].firstIndex { $0 == slash || $0 == UInt8(ascii: "?") } ?? bytes.count
-        let segment = String(decoding: bytes[start..<stop], as: UTF8.self)
-        if ["", ".", ".."].contains(segment) {
-          let shown = Redactor.standard.redact(urlReference: template)
-          return "the path \"\(shown)\" got \"\(segment)\" as a whole segment, which would change the path"
+        let segment = bytes[start..<stop]
+        if segment.count <= 2, segment.allSatisfy({ $0 == UInt8(ascii: ".") }) {
+          return String(decoding: segment, as: UTF8.self)
         }
       }
       return nil

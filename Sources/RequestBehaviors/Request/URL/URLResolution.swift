@@ -23,8 +23,8 @@ enum URLResolution {
     }
     // Most paths need no escaping, so that their URL is a concatenation.
     if let directory = base.directory, common.items.isEmpty, isPlain(path.encoded) {
-      let tail = path.encoded.utf8.first == UInt8(ascii: "/") ? path.encoded.dropFirst() : path.encoded[...]
-      var (text, separator) = (directory + tail, "?")
+      let isRooted = path.encoded.utf8.first == UInt8(ascii: "/")
+      var (text, separator) = (directory + (isRooted ? String(path.encoded.dropFirst()) : path.encoded), "?")
       add(query.percentEncoded, to: &text, &separator)
       return try makeURL(text)
     }
@@ -150,7 +150,7 @@ enum URLResolution {
   /// The check saves most requests a fifth of the time for building their URL.
   private static func isPlain(_ path: String) -> Bool {
     !path.isEmpty && path != "/"
-      && path.utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 == 0x2F || $0 == 0x2D || $0 == 0x5F }
+      && path.hasOnlyBytes { $0.isASCIIAlphanumeric || $0 == 0x2F || $0 == 0x2D || $0 == 0x5F }
   }
 
   private static func join(_ base: String, _ tail: Substring) -> String {
