@@ -2,12 +2,7 @@ import RequestBehaviors
 
 /// The user of each session that a call belongs to.
 private enum OAuth1Users: CallKey {
-  static let defaultValue: [ObjectIdentifier: Record] = [:]
-
-  struct Record: Sendable {
-    let user: Int
-    var isChecked = false
-  }
+  static let defaultValue: [ObjectIdentifier: Int] = [:]
 }
 
 // A call keeps the user that it began with: its response is stored as that user's, so it must not be sent as another's.
@@ -18,7 +13,7 @@ extension OAuth1Session {
     let id = ObjectIdentifier(self)
     let isFirst = call.update(OAuth1Users.self) { users in
       if users[id] != nil { return false }
-      users[id] = OAuth1Users.Record(user: user)
+      users[id] = user
       return true
     }
     if isFirst { call.update(SignInNumbers.self) { $0[id] = user } }
@@ -32,23 +27,12 @@ extension OAuth1Session {
   ///   more.
   func claim(_ call: Call) throws -> Int? {
     note(call)
-    let (record, isFirst) = call.update(OAuth1Users.self) { users in
-      let isFirst = users[ObjectIdentifier(self)]?.isChecked == false
-      users[ObjectIdentifier(self)]?.isChecked = true
-      return (users[ObjectIdentifier(self)], isFirst)
+    guard let user = call[OAuth1Users.self][ObjectIdentifier(self)] else { return nil }
+    try check(user)
+    call.addSendCheck(of: self, handOvers: handOvers) { [self] request in
+      if let origin = request.origin, origins.includes(origin, base: request.call.baseOrigin) { try check(user) }
     }
-    guard let record else { return nil }
-    try check(record.user)
-    // A retry comes here again, and one check for each call is enough.
-    if isFirst {
-      call.addHandOvers(handOvers)
-      call.addSendCheck { [self] request in
-        if let origin = request.origin, origins.includes(origin, base: request.call.baseOrigin) {
-          try check(record.user)
-        }
-      }
-    }
-    return record.user
+    return user
   }
 
   /// Throws unless this user is still signed in.

@@ -33,7 +33,33 @@ extension Call {
   ///
   /// - Parameter check: Gets the request right before it is sent. Its error fails the send, which is not counted.
   public func addSendCheck(_ check: @escaping @Sendable (NetworkRequest) throws -> Void) {
-    withState { $0.sendChecks.append(SendCheck(run: check)) }
+    withState { $0.sendChecks.append(SendCheck(session: nil, run: check)) }
+  }
+
+  /// Adds the check of a session that every later send of the call must pass, with what belongs to it.
+  ///
+  /// Nothing is added if the call has a check of this session, as in a retry. All is added at once, so that no other
+  /// send of the call, such as a hedge, goes with a part of it.
+  ///
+  /// - Parameters:
+  ///   - session: The object whose check it is. The call does not keep it, so the check must.
+  ///   - handOvers: The session's list of requests that are being handed over, for which it waits when it ends
+  ///     (``addHandOvers(_:)``).
+  ///   - renewal: Changes a request that may have waited, such as its token to the latest one; it must not block
+  ///     (``addRenewal(_:)``). By default nothing changes.
+  ///   - check: Gets the request right before it is sent. Its error fails the send, which is not counted
+  ///     (``addSendCheck(_:)``).
+  public func addSendCheck(
+    of session: AnyObject, handOvers: HandOvers, renewal: (@Sendable (inout NetworkRequest) -> Void)? = nil,
+    _ check: @escaping @Sendable (NetworkRequest) throws -> Void
+  ) {
+    let session = ObjectIdentifier(session)
+    withState { state in
+      if state.sendChecks.contains(where: { $0.session == session }) { return }
+      state.sendChecks.append(SendCheck(session: session, run: check))
+      state.add(handOvers)
+      if let renewal { state.renewals.append(Renewal(run: renewal)) }
+    }
   }
 
   /// Runs the checks that behaviors added with ``addSendCheck(_:)``; the client does it right before the transport.
@@ -62,16 +88,16 @@ extension Call {
   /// Makes a session that ends wait for the sends of this call that are being handed to the transport.
   ///
   /// - Parameter handOvers: The session's list of requests that are being handed over.
-  public func addHandOvers(_ handOvers: HandOvers) {
-    withState { state in
-      if !state.handOvers.contains(where: { $0 === handOvers }) { state.handOvers.append(handOvers) }
-    }
-  }
+  public func addHandOvers(_ handOvers: HandOvers) { withState { $0.add(handOvers) } }
 
   /// Begins to hand a request over.
   ///
-  /// The checks run after this, so that they notice a session that ends meanwhile.
-  func beginHandOver() -> HandOver? { HandOver(to: withState { $0.handOvers }) }
+  /// - Returns: The hand-over, and the checks that the request must pass. They run after this, so that they notice a
+  ///   session that ends meanwhile.
+  func beginHandOver() -> (HandOver?, ShortList<SendCheck>) {
+    let (handOvers, checks) = withState { ($0.handOvers, $0.sendChecks) }
+    return (HandOver(to: handOvers), checks)
+  }
 
   /// Counts a send.
   ///
@@ -123,5 +149,12 @@ extension Call {
 
   private func change(_ number: Int, _ change: (inout Attempt) -> Void) {
     withState { $0.attempts.change(at: number - 1, change) }
+  }
+}
+
+extension Call.State {
+  /// Adds a session's list of requests that are being handed over, unless it is there.
+  mutating func add(_ list: HandOvers) {
+    if !handOvers.contains(where: { $0 === list }) { handOvers.append(list) }
   }
 }

@@ -30,8 +30,8 @@ public final class Call: Sendable {
   /// The call of a user that a shared call began with.
   let root: ID?
 
-  /// The clock of the client.
-  public let clock: RequestClock
+  // What the calls of a client share.
+  let context: ClientContext
 
   /// The time at which the call began, on ``clock``.
   public let startedAt: Duration
@@ -42,18 +42,9 @@ public final class Call: Sendable {
   /// The statuses that are a success, read once when the call begins.
   public let acceptableStatuses: StatusCodes
 
-  /// The origin of the configuration's base URL, to which credentials are bound by default; `nil` without a base URL.
-  public let baseOrigin: Origin?
-
-  let decoder: any BodyDecoder
   /// The fields that the user set on the request; they win over the fields of most behaviors.
   let userHeaders: HeaderFields
-  /// The clock whose sleeps go on when the client is shut down, for state that outlives clients, such as a session's.
-  public let sessionClock: RequestClock
-  /// The lifetime of the client, which ends the call's waits; `nil` for a call without a client.
-  let lifetime: ClientLifetime?
-
-  /// The state of the call; its lock protects that of the ``ChainRun`` too.
+  /// The part of the call that changes.
   private let state: Locked<State>
 
   /// The part of a call that changes.
@@ -87,6 +78,8 @@ public final class Call: Sendable {
 
   /// A check of the request at the last moment before it is sent.
   struct SendCheck: Sendable {
+    /// The identity of the session whose check it is; `nil` for any other check.
+    let session: ObjectIdentifier?
     // In a struct, because a list of closures would wrap each in another one.
     let run: @Sendable (NetworkRequest) throws -> Void
   }
@@ -108,30 +101,25 @@ public final class Call: Sendable {
     clock: RequestClock = .system, options: RequestOptions = RequestOptions(), baseOrigin: Origin? = nil,
     decoder: any BodyDecoder = RequestConfiguration.jsonDecoder, parent: ID? = nil
   ) {
-    self.init(
-      clock: clock, options: options, baseOrigin: baseOrigin, decoder: decoder, parent: parent,
-      userHeaders: HeaderFields())
+    let context = ClientContext(
+      clock: clock, sessionClock: clock, baseOrigin: baseOrigin, decoder: decoder, lifetime: nil)
+    self.init(context, options: options, parent: parent)
   }
 
   init(
-    clock: RequestClock, options: RequestOptions, baseOrigin: Origin?, decoder: any BodyDecoder, parent: ID?,
-    userHeaders: HeaderFields, lifetime: ClientLifetime? = nil,
-    sessionClock: RequestClock? = nil, memory: Memory = Memory(), purpose: Purpose? = nil, root: ID? = nil
+    _ context: ClientContext, options: RequestOptions, parent: ID?, userHeaders: HeaderFields = HeaderFields(),
+    memory: Memory = Memory(), purpose: Purpose? = nil, root: ID? = nil
   ) {
     self.id = CallCounter.next()
     self.parent = parent
     self.purpose = purpose ?? (parent == nil ? .request : .prerequisite)
     self.root = root
-    self.clock = clock
-    self.startedAt = clock.now()
+    self.context = context
+    self.startedAt = context.clock.now()
     self.options = options
     self.acceptableStatuses =
       options.nilWhenNotFound ? options.acceptableStatuses.union([404]) : options.acceptableStatuses
-    self.baseOrigin = baseOrigin
-    self.decoder = decoder
     self.userHeaders = userHeaders
-    self.lifetime = lifetime
-    self.sessionClock = sessionClock ?? clock
     self.state = Locked(State(memory: memory, secrets: CallSecrets(user: userHeaders)))
   }
 
@@ -139,6 +127,23 @@ public final class Call: Sendable {
   func withState<Result>(_ change: (inout State) throws -> Result) rethrows -> Result {
     try state.withLock(change)
   }
+}
+
+extension Call {
+  /// The clock of the client.
+  public var clock: RequestClock { context.clock }
+
+  /// The clock whose sleeps go on when the client is shut down, for state that outlives clients, such as a session's.
+  public var sessionClock: RequestClock { context.sessionClock }
+
+  /// The origin of the configuration's base URL, to which credentials are bound by default; `nil` without a base URL.
+  public var baseOrigin: Origin? { context.baseOrigin }
+
+  /// The decoder of bodies.
+  var decoder: any BodyDecoder { context.decoder }
+
+  /// The lifetime of the client, which ends the call's waits; `nil` for a call without a client.
+  var lifetime: ClientLifetime? { context.lifetime }
 }
 
 private enum CallCounter {

@@ -214,9 +214,9 @@ final class Chain: Sendable {
     if request.options.caching == .onlyIfCached { return .gatewayTimeout(to: request) }
     run.noteSecrets(addedByTransportTo: request)
     // Registered before the checks: a session that ends in between is either seen by a check or waits for this send.
-    let handOver = run.call.beginHandOver()
+    let (handOver, checks) = run.call.beginHandOver()
     defer { handOver?.end() }
-    try run.call.verifySend(of: request)
+    for check in checks { try check.run(request) }
     let number = try run.beginAttempt(request)
     request.attemptNumber = number
     for observer in attemptObservers { observer.attemptStarted(request) }

@@ -143,9 +143,8 @@ extension Call {
     // Released at once, because the original still has them.
     _ = state.memory.endSend()
     self.init(
-      clock: other.clock, options: other.options, baseOrigin: other.baseOrigin, decoder: other.decoder,
-      parent: other.id, userHeaders: other.userHeaders, lifetime: other.lifetime, sessionClock: other.sessionClock,
-      memory: state.memory, purpose: purpose, root: other.servedID)
+      other.context, options: other.options, parent: other.id, userHeaders: other.userHeaders, memory: state.memory,
+      purpose: purpose, root: other.servedID)
     // The checks and updates of sessions apply to the new call too: its requests carry the same tokens.
     withState {
       $0.owner = state.owner

@@ -67,9 +67,8 @@ extension NetworkClient {
 
   private func makeCall<Value>(for request: Request<Value>) -> Call {
     Call(
-      clock: clock, options: configuration.options.overridden(by: request.options),
-      baseOrigin: baseOrigin, decoder: configuration.decoder, parent: parent?.id, userHeaders: request.headers,
-      lifetime: lifetime, sessionClock: configuration.clock, memory: parent?.memory ?? Call.Memory())
+      context, options: configuration.options.overridden(by: request.options), parent: parent?.id,
+      userHeaders: request.headers, memory: parent?.memory ?? Call.Memory())
   }
 
   private func build<Value>(_ request: Request<Value>, _ call: Call, accept: String?) throws -> NetworkRequest {

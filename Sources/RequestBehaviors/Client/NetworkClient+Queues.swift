@@ -79,12 +79,10 @@ extension NetworkClient {
 
   /// Returns a request to the base URL that is never sent, with credentials of every session.
   private func probe() throws -> NetworkRequest {
-    guard let base = configuration.options.environment?.baseURL, let origin = baseOrigin else {
+    guard let base = configuration.options.environment?.baseURL, let origin = context.baseOrigin else {
       throw NetworkError(.invalidURL, "the client has no base URL, to which a queue sends its requests")
     }
-    let call = Call(
-      clock: clock, options: configuration.options, baseOrigin: origin, decoder: configuration.decoder, parent: nil,
-      userHeaders: HeaderFields(), lifetime: lifetime, sessionClock: configuration.clock)
+    let call = Call(context, options: configuration.options, parent: nil)
     var request = NetworkRequest(.post, url: base, origin: origin, endpoint: "", call: call)
     request.options.authentication = .required
     return request

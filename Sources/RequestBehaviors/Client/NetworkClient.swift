@@ -19,9 +19,7 @@ public final class NetworkClient: Sendable {
   let transport: any Transport
   let lifetime: ClientLifetime
   let parent: Parent?
-  // The configuration's clock, with sleeps that end when the client is shut down.
-  let clock: RequestClock
-  let baseOrigin: Origin?
+  let context: ClientContext
   // The `Accept` field of requests for decoded values that have none; `nil` if the decoder takes any type.
   let acceptedTypes: String?
   // The list of all requests without behaviors of their own, made once.
@@ -59,9 +57,8 @@ public final class NetworkClient: Sendable {
     self.configuration = configuration
     self.transport = transport
     self.lifetime = lifetime
-    self.clock = configuration.clock.ending(with: lifetime)
+    self.context = ClientContext(configuration, lifetime: lifetime)
     self.parent = parent
-    self.baseOrigin = configuration.options.environment?.origin
     let types = configuration.decoder.contentTypes.filter { !$0.contains("*") }
     self.acceptedTypes = types.isEmpty ? nil : types.joined(separator: ", ")
     self.chain = Result {

@@ -27,11 +27,6 @@ private struct TokenRecords: Sendable, CallKey {
   static let defaultValue = TokenRecords()
 
   private var records = ShortList<TokenRecord>()
-  /// The fields whose tokens are checked before every send.
-  private(set) var checked = ShortList<TokenField>()
-
-  /// Records that the tokens of a field are checked.
-  mutating func noteCheck(of field: TokenField) { checked.append(field) }
 
   /// Changes a session's record; adds a record with this generation if the session has no record yet.
   mutating func change<Result>(
@@ -55,13 +50,17 @@ private struct TokenRecords: Sendable, CallKey {
 /// The last check of the tokens that a call sends in a field.
 private struct TokenCheck: Sendable {
   let field: TokenField
+  /// The first token of the call in the field.
+  let first: IssuedToken
   /// The generation of the user who owned the call when the field first got a token.
   let generation: Int
 
   /// Puts the newest token of the same user into a request that may have waited in a limiter.
   func renew(_ request: inout NetworkRequest) {
     let coordinator = field.coordinator
-    guard let sent = request.call.token(sentIn: request.headers, field.header, of: coordinator.id),
+    // Most often no token is newer than the first one, and the request need not be asked which it carries.
+    guard coordinator.newest(after: first) != nil,
+      let sent = request.call.token(sentIn: request.headers, field.header, of: coordinator.id),
       let newest = coordinator.newest(after: sent), field.session.problem(of: newest) == nil
     else { return }
     let value = field.header.value(of: newest)
@@ -97,11 +96,6 @@ final class TokenField: Sendable {
   }
 
   var coordinator: TokenCoordinator { session.coordinator }
-
-  /// Whether two behaviors send the tokens of one session in one field.
-  fileprivate func isSame(as other: TokenField) -> Bool {
-    self === other || coordinator === other.coordinator && header.name == other.header.name
-  }
 }
 
 extension Call {
@@ -155,22 +149,14 @@ extension Call {
   ///   - value: The value of the field that carries it.
   ///   - field: The field.
   func noteToken(_ issued: IssuedToken, as value: String, in field: TokenField) {
-    let check = update(TokenRecords.self) { records -> TokenCheck? in
-      let generation = records.change(of: field.coordinator.id) { record in
-        record.note(issued, as: value)
-        return record.generation
-      }
-      // A retry comes here again and adds nothing.
-      let isChecked = records.checked.contains { $0.isSame(as: field) }
-      return isChecked ? nil : TokenCheck(field: field, generation: generation)
+    let generation = updateRecord(of: field.coordinator.id) { record in
+      record.note(issued, as: value)
+      return record.generation
     }
-    guard let check else { return }
-    // All is added before the field counts as checked, so that no other send of the call goes without it. Two that
-    // come at the same moment add it twice, which does no harm.
-    addHandOvers(field.coordinator.handOvers)
-    addRenewal { check.renew(&$0) }
-    addSendCheck { try check.verify($0) }
-    update(TokenRecords.self) { $0.noteCheck(of: field) }
+    let check = TokenCheck(field: field, first: issued, generation: generation)
+    addSendCheck(of: field, handOvers: field.coordinator.handOvers, renewal: { check.renew(&$0) }) {
+      try check.verify($0)
+    }
   }
 
   /// The token of a session that a request carries; `nil` if its field holds no token that the call got from the

@@ -11,9 +11,9 @@ struct TokenRequestCheck: RequestBehavior {
   func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     try await coordinator.confirm(refresh)
     try work.begin()
-    request.call.addHandOvers(coordinator.handOvers)
     // Weakly: the session keeps the error of a refresh, and with it this call.
-    request.call.addSendCheck { [weak coordinator, refresh] _ in
+    let handOvers = coordinator.handOvers
+    request.call.addSendCheck(of: handOvers, handOvers: handOvers) { [weak coordinator, refresh] _ in
       if coordinator?.generation != refresh.generation { throw NetworkError.signedOut() }
     }
     return try await next(request)

@@ -11,6 +11,6 @@ extension Pages {
         "the next page is on \(origin), the first one on \(own?.description ?? "no origin"); allow the origin if the "
           + "server means it", response: page.http)
     }
-    request.leave(own, for: origin, base: client.baseOrigin)
+    request.leave(own, for: origin, base: client.context.baseOrigin)
   }
 }
