@@ -24,6 +24,29 @@ import Testing
     #expect(server.requests.dropFirst(2).map { $0.headers["Cookie"] } == [nil, "a=b", nil])
   }
 
+  @Test func `cookies go out only to their paths, over https if they are secure, and until they expire`() async throws {
+    let server = try LoopbackServer { request in
+      guard request.path.hasPrefix("/set") else { return .text(request.headers["Cookie"] ?? "none") }
+      // URLSession on Linux joins several fields, so each response sets one.
+      return .status(200).header("Set-Cookie", request.headers["X-Cookie"] ?? "")
+    }
+    let client = NetworkClient(
+      baseURL: server.baseURL, transport: URLSessionTransport(configuration: .init(handlesCookies: true)))
+    func set(_ cookie: String) async throws { try await client.send(.get("set", headers: ["X-Cookie": cookie])) }
+    func cookies(_ path: RequestPath) async throws -> String { try await client.send(Request<String>.get(path)) }
+    try await set("secret=1; Path=/; Secure")
+    #expect(try await cookies("a") == "none")
+    try await set("inner=1; Path=/admin")
+    #expect(try await cookies("a") == "none")
+    #expect(try await cookies("administration") == "none")
+    #expect(try await cookies("admin") == "inner=1")
+    #expect(try await cookies("admin/a") == "inner=1")
+    try await set("user=ann; Path=/; Max-Age=3600")
+    #expect(try await cookies("admin/a") == "inner=1; user=ann")
+    try await set("user=; Path=/; Max-Age=0")
+    #expect(try await cookies("a") == "none")
+  }
+
   @Test func `a redirect back that sets a cookie is no loop if the transport keeps it`() async throws {
     let server = try LoopbackServer { request in
       let redirect = LoopbackResponse.status(302).header("Location", request.target)

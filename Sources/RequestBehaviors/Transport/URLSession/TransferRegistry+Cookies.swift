@@ -8,8 +8,23 @@ import Foundation
 extension TransferRegistry {
   /// Returns whether the platform has cookies for a URL.
   func hasCookies(for url: URL) -> Bool {
-    addsCookies && cookies.withLock(\.self)?.cookies(for: url)?.isEmpty == false
+    addsCookies && cookies.withLock(\.self)?.sentCookies(for: url).isEmpty == false
   }
+
+  #if canImport(FoundationNetworking)
+    /// Adds the cookies of the session that is to send a transfer.
+    ///
+    /// The platform itself would send all cookies of the host: over http those for https only, to every path, and those
+    /// that have expired by `Max-Age`.
+    func addCookies(to transfer: Transfer, in session: URLSession) {
+      guard addsCookies, let url = transfer.urlRequest.url, let jar = session.configuration.httpCookieStorage else {
+        return
+      }
+      let sent = jar.sentCookies(for: url)
+      guard !sent.isEmpty, let field = HTTPCookie.requestHeaderFields(with: sent)["Cookie"] else { return }
+      transfer.urlRequest.setValue(field, forHTTPHeaderField: "Cookie")
+    }
+  #endif
 
   /// Removes all cookies.
   ///
@@ -77,6 +92,44 @@ extension TransferRegistry {
     return true
   }
 }
+
+extension HTTPCookieStorage {
+  /// Returns the cookies that go out with a request, those for longer paths first (RFC 6265 §5.4).
+  fileprivate func sentCookies(for url: URL) -> [HTTPCookie] {
+    let ofHost = cookies(for: url) ?? []
+    #if canImport(FoundationNetworking)
+      return ofHost.filter { $0.goes(to: url) }.sorted { $0.path.utf8.count > $1.path.utf8.count }
+    #else
+      return ofHost
+    #endif
+  }
+}
+
+#if canImport(FoundationNetworking)
+  extension HTTPCookie {
+    /// Returns whether the cookie goes out with a request to a URL of its host.
+    fileprivate func goes(to url: URL) -> Bool {
+      if isSecure, url.scheme?.lowercased() != "https" { return false }
+      return matches(path: url.path(percentEncoded: true)) && !hasReachedMaxAge
+    }
+
+    /// Whether a path is the cookie's, or is below it (RFC 6265 §5.1.4).
+    private func matches(path: String) -> Bool {
+      let path = path.isEmpty ? "/" : path
+      guard path.hasPrefix(self.path) else { return false }
+      return path.utf8.count == self.path.utf8.count || self.path.hasSuffix("/")
+        || path.utf8.dropFirst(self.path.utf8.count).first == UInt8(ascii: "/")
+    }
+
+    /// Whether the cookie has expired by `Max-Age`, which the platform reads for cookies of version 1 only.
+    private var hasReachedMaxAge: Bool {
+      guard let text = properties?[.maximumAge] as? String, let seconds = Double(text) else { return false }
+      if seconds <= 0 { return true }
+      guard let created = properties?[HTTPCookiePropertyKey(rawValue: "Created")] as? Double else { return false }
+      return Date().timeIntervalSinceReferenceDate >= created + seconds
+    }
+  }
+#endif
 
 /// The number of the jar that a call's first send used, by transport.
 private enum FirstJars: CallKey { static let defaultValue: [ObjectIdentifier: Int] = [:] }

@@ -55,6 +55,10 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
     #if canImport(ObjectiveC)
       serverTrust = ServerTrust(configuration.trust, configuration.identity)
     #endif
+    #if canImport(FoundationNetworking)
+      // The platform goes on keeping the cookies of responses. Those of requests are chosen here.
+      platform.configuration.httpShouldSetCookies = false
+    #endif
     self.connectionReuse = configuration.connectionReuse
     self.delegateQueue = DelegateQueue.make(over: queue)
     self.spool = spool
@@ -204,6 +208,9 @@ extension TransferRegistry {
       }
     #endif
     let session = isAlone ? makeSession() : session
+    #if canImport(FoundationNetworking)
+      addCookies(to: transfer, in: session)
+    #endif
     let task = makeTask(session)
     transfer.task = task
     table.withLock { $0.transfers[ObjectIdentifier(task)] = transfer }
