@@ -42,6 +42,8 @@ public final class Coalescer: Sendable {
     /// The URLs of the requests that began or joined the flight, if the key has a name.
     var urls: Set<String> { state.withLock { $0.urls } }
 
+    var isOver: Bool { state.withLock { $0.isOver } }
+
     /// Records the URL of a request.
     ///
     /// - Returns: The URL; `nil` if it is recorded already.
@@ -133,6 +135,11 @@ public final class Coalescer: Sendable {
 
   private let flights = Locked(Flights())
 
+  /// The flights under way that this task works for.
+  ///
+  /// A request that joined one of them would wait for itself.
+  @TaskLocal private static var atWork: [Flight] = []
+
   /// Creates a coalescer without flights.
   public init() {}
 
@@ -166,11 +173,14 @@ public final class Coalescer: Sendable {
   ///   - request: The request.
   ///   - waiter: The waiter for the outcome.
   ///   - makePlace: Makes the call in which a new flight runs.
-  /// - Returns: The flight, the number of the waiter, and whether the flight is to be started.
+  /// - Returns: The flight, the number of the waiter, and whether the flight is to be started; `nil` for a request that
+  ///   the flight itself waits for.
   func join(
     _ key: SharingKey, _ request: NetworkRequest, _ waiter: Waiter<Outcome>, _ makePlace: () -> DetachedNext
-  ) -> (flight: Flight, number: Int, isNew: Bool) {
-    flights.withLock { flights in
+  ) -> (flight: Flight, number: Int, isNew: Bool)? {
+    let atWork = Coalescer.atWork
+    return flights.withLock { flights in
+      if let flight = flights.byKey[key], atWork.contains(where: { $0 === flight }) { return nil }
       if let flight = flights.byKey[key], let number = flight.join(request, waiter) {
         flights.note(request, of: flight)
         return (flight, number, false)
@@ -185,9 +195,11 @@ public final class Coalescer: Sendable {
 
   /// Sends the request for all waiters of a flight.
   func start(_ flight: Flight, _ request: NetworkRequest) {
-    flight.place.start(request, isAwaited: true) { [weak self] result in
-      self?.remove(flight)
-      flight.end(result)
+    Coalescer.$atWork.withValue(Coalescer.atWork.filter { !$0.isOver } + [flight]) {
+      _ = flight.place.start(request, isAwaited: true) { [weak self] result in
+        self?.remove(flight)
+        flight.end(result)
+      }
     }
   }
 

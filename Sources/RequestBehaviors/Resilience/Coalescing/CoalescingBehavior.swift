@@ -23,6 +23,9 @@
 /// latest failure. When the deadlines of all have passed, the shared call ends as a late call does
 /// (``DeadlineBehavior``): they get the response that is being saved, or the stale one.
 ///
+/// A request that a behavior further in sends while it works for the same request in flight is sent by itself: it would
+/// wait for its own end.
+///
 /// Streamed bodies, files, and responses of an unknown owner (``Next/knowsOwner(of:)``) are not shared: every caller
 /// but the first then sends its own request.
 ///
@@ -53,8 +56,12 @@ public struct CoalescingBehavior: UniqueBehavior, SharedStateBehavior {
     try Task.checkCancellation()
     // The flight is a call of its own. This call only waits for it, even if it started it.
     let waiter = Waiter<Coalescer.Outcome>()
-    let (flight, number, isNew) = coalescer.join(key, request, waiter) { next.detached(isForCallers: true) }
     let call = request.call
+    guard let joined = coalescer.join(key, request, waiter, { next.detached(isForCallers: true) }) else {
+      call.record("sends for itself: the call in flight waits for it", from: "CoalescingBehavior", kind: .coalescing)
+      return try await next(request)
+    }
+    let (flight, number, isNew) = joined
     var waiting: Call.EventWait?
     if !isNew {
       let message = "joined call \(flight.place.call.id) in flight"

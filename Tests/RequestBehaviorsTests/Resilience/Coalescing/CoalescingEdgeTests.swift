@@ -31,6 +31,16 @@ import Testing
     try await get.value
   }
 
+  @Test func `a request that a behavior sends while it works for the same one is sent by itself`() async throws {
+    let transport = ClosureTransport(200, "body")
+    let asking = AskingBehavior()
+    let client = NetworkClient(transport, [.coalescing(coalescer), asking])
+    asking.client.update { $0 = client }
+    try await client.send(.get("x"))
+    #expect(transport.sent.count == 2)
+    #expect(coalescer.flightCount == 0)
+  }
+
   @Test func `a request that bypasses a gate does not join one that is held there`() async throws {
     let gate = Gate(isOpen: false)
     let events = RecordedEvents()
@@ -253,5 +263,19 @@ import Testing
     gate.open()
     for call in calls.dropFirst() + [other] { try await call.value }
     #expect(coalescer.flightCount == 0)
+  }
+}
+
+/// Sends a request of its own, the first one again, by the client that it is listed in.
+private struct AskingBehavior: RequestBehavior {
+  let client = Box<NetworkClient?>(nil)
+
+  func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    let client = client.update { client in
+      defer { client = nil }
+      return client
+    }
+    try await client?.send(.get("x"))
+    return try await next(request)
   }
 }
