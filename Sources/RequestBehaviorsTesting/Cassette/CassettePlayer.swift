@@ -235,8 +235,10 @@ final class CassetteStream: Sendable {
     let time = (isLate ? limit ?? due : due) - now
     try await paced.wait(for: max(.zero, time))
     if isLate {
-      throw NetworkError(
+      var error = NetworkError(
         .timedOut, "the recorded stream sends nothing for longer than the request waits", request: request)
+      error.progress = NetworkError.Progress(.headReceived)
+      throw error
     }
   }
 }

@@ -115,7 +115,9 @@ final class MockStream: Sendable {
     let time = min(duration, limit ?? duration)
     try await paced.wait(for: time)
     if let limit, limit <= duration {
-      throw NetworkError(.timedOut, "the mock's stream waits longer than \(limit)", request: request)
+      var error = NetworkError(.timedOut, "the mock's stream waits longer than \(limit)", request: request)
+      error.progress = NetworkError.Progress(.headReceived)
+      throw error
     }
   }
 }

@@ -213,24 +213,24 @@ private struct Way {
   /// Returns the response, with a body as it arrives.
   func deliver(_ response: SimulatedResponse, cutting: Bool) async throws -> NetworkResponse {
     network.note("\(name) gets \(response.statusCode)\(cutting ? ", cut" : "")")
+    let message = try SimulatedMessage(response, to: request)
     var steps: [MockStreamStep] = []
-    for (index, chunk) in response.chunks.enumerated() {
+    for (index, chunk) in message.chunks.enumerated() {
       if index > 0, response.pause > .zero { steps.append(.wait(response.pause)) }
-      let isLast = index == response.chunks.count - 1
+      let isLast = index == message.chunks.count - 1
       steps.append(.chunk(cutting && isLast ? chunk.prefix(chunk.count / 2) : chunk))
     }
-    if cutting {
+    if cutting, !message.isBodiless {
       steps.append(.fail(NetworkError(.truncatedBody, "the connection was lost within the body", request: request)))
-    }
-    var headers = response.headers
-    if !headers.contains("Content-Length"), response.pause == .zero, request.method != .head {
-      headers[.contentLength] = "\(response.chunks.reduce(0) { $0 + $1.count })"
+    } else if message.missing > 0 {
+      let error = NetworkError(.truncatedBody, "\(message.missing) bytes of the body did not arrive", request: request)
+      steps.append(.fail(error))
     }
     let stream = MockStream(
       steps, status: response.statusCode, trailers: nil, to: request, sentAt: sentAt)
     let now = request.call.clock.now()
     return NetworkResponse(
-      request: request, statusCode: response.statusCode, headers: headers, body: .stream(stream.byteStream),
+      request: request, statusCode: response.statusCode, headers: message.headers, body: .stream(stream.byteStream),
       timings: ResponseTimings(sent: sentAt, firstByte: now, lastByte: nil), source: .mock)
   }
 }

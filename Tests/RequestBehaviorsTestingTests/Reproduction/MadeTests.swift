@@ -2154,7 +2154,7 @@ enum MadeStreamThatStalls {
         .stream(
           .chunk(Data("one".utf8)),
           .fail(failure(
-            "timedOut", "the mock's stream waits longer than 60.0 seconds")),
+            "timedOut", "the mock's stream waits longer than 60.0 seconds", .headReceived)),
           status: 200,
           headers: ["Content-Type": "text/event-stream"])
       return mock

@@ -348,8 +348,7 @@ private struct EndingSession: RequestBehavior {
   let isOver = AtomicFlag()
 
   func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    request.call.addHandOvers(handOvers)
-    request.call.addSendCheck { [isOver] _ in if isOver.value { throw Ended() } }
+    request.call.addSendCheck(of: handOvers, handOvers: handOvers) { [isOver] _ in if isOver.value { throw Ended() } }
     return try await next(request)
   }
 
