@@ -113,6 +113,7 @@ import Testing
     for url in [directory.appending(path: "none"), directory, URL(fileURLWithPath: "/dev/zero"), web] {
       let error = try await transport.failure(of: server.request(.post, body: .file(url)))
       #expect(error.code == .bodyUnreadable)
+      #expect(!error.mayHaveArrived)
     }
     #expect(server.connectionCount == 0)
   }
@@ -166,6 +167,7 @@ import Testing
     let body = RequestBody.stream(length: length) { Self.stream(5, of: 600) }
     let error = try await transport.failure(of: server.request(.post, body: body))
     #expect(error.code == .bodyUnreadable)
+    #expect(!error.mayHaveArrived)
     let isLonger = length < 3_000
     #expect(
       error.message

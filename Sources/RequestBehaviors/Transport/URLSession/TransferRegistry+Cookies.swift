@@ -58,10 +58,8 @@ extension TransferRegistry {
   /// - Returns: Whether it failed.
   func failIfForgotten(_ session: URLSession, _ transfer: Transfer) -> Bool {
     if session === self.session { return false }
-    var error = NetworkError(.connectionLost, "the cookies were forgotten while the body was read; it was not sent")
-    error.progress = NetworkError.Progress(.notSent)
-    transfer.fail(error)
-    end(transfer)
+    failUnsent(
+      transfer, NetworkError(.connectionLost, "the cookies were forgotten while the body was read; it was not sent"))
     return true
   }
 

@@ -220,12 +220,18 @@ extension TransferRegistry {
 
   /// Fails a transfer that needs a session of its own while so many stay that the process might run out of descriptors.
   private func failForSessions(_ transfer: Transfer) {
-    var error = NetworkError(
+    let error = NetworkError(
       .concurrencyLimited,
       "the request needs a connection of its own, and URLSession holds too many of earlier requests, each for about two "
         + "minutes (libcurl 8.9 and later); use the CurlTransport, or send fewer such requests")
-    error.progress = NetworkError.Progress(.notSent)
-    transfer.fail(error)
+    failUnsent(transfer, error)
+  }
+
+  /// Fails a transfer that the platform does not have yet, so that the server got nothing of it.
+  func failUnsent(_ transfer: Transfer, _ error: any Error) {
+    var described = error as? NetworkError
+    described?.progress = NetworkError.Progress(.notSent)
+    transfer.fail(described ?? error)
     end(transfer)
   }
 
@@ -277,9 +283,7 @@ extension TransferRegistry {
     touch(transfer)
     if failIfForgotten(session, transfer) { return }
     switch result {
-    case .failure(let error):
-      transfer.fail(error)
-      end(transfer)
+    case .failure(let error): failUnsent(transfer, error)
     case .success(let spooled):
       transfer.request.spooledContent = spooled
       guard mayStillBeSent(transfer) else { return }
@@ -295,8 +299,7 @@ extension TransferRegistry {
       try transfer.request.call.verifySend(of: transfer.request)
       return true
     } catch {
-      transfer.fail(error)
-      end(transfer)
+      failUnsent(transfer, error)
       return false
     }
   }

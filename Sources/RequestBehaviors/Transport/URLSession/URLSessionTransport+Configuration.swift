@@ -29,6 +29,11 @@ extension URLSessionTransport {
     /// redirect or a retry of a call that was sent before that fails with
     /// ``NetworkError/Code-swift.struct/signedOut``, unless its owner is known and still there. For a cache such a
     /// cookie is a credential: see "Caching" of `RequestBehaviorsCaching`.
+    ///
+    /// The platform keeps cookies before behaviors see a response. So it also keeps those of an interim response, and
+    /// those of a portal or proxy whose response ``NonceVerificationBehavior`` refuses. Over http a portal can thus set
+    /// cookies for your server; over https a proxy can by its response to `CONNECT`. Where that matters, use tokens, or
+    /// set the `Cookie` field in a behavior of your own.
     public var handlesCookies: Bool
 
     /// The rules of which servers are trusted; by default those of the system.
