@@ -51,7 +51,7 @@ extension Call {
   ///     (``addSendCheck(_:)``).
   public func addSendCheck(
     of session: AnyObject, handOvers: HandOvers, renewal: (@Sendable (inout NetworkRequest) -> Void)? = nil,
-    _ check: @escaping @Sendable (NetworkRequest) throws -> Void
+    check: @escaping @Sendable (NetworkRequest) throws -> Void
   ) {
     let session = ObjectIdentifier(session)
     withState { state in

@@ -154,9 +154,8 @@ extension Call {
       return record.generation
     }
     let check = TokenCheck(field: field, first: issued, generation: generation)
-    addSendCheck(of: field, handOvers: field.coordinator.handOvers, renewal: { check.renew(&$0) }) {
-      try check.verify($0)
-    }
+    addSendCheck(
+      of: field, handOvers: field.coordinator.handOvers, renewal: { check.renew(&$0) }, check: { try check.verify($0) })
   }
 
   /// The token of a session that a request carries; `nil` if its field holds no token that the call got from the
