@@ -36,8 +36,9 @@ extension CacheContents {
     guard let node = nodes[position] else { return }
     size -= node.response.size
     nodes.remove(position)
-    positions[node.key.url]?[node.key]?.removeAll { $0 == position }
-    if positions[node.key.url]?[node.key]?.isEmpty == true { positions[node.key.url]?[node.key] = nil }
-    if positions[node.key.url]?.isEmpty == true { positions[node.key.url] = nil }
+    let (url, key) = (node.key.url, KeyOfURL(node.key))
+    positions[url]?[key]?.removeAll { $0 == position }
+    if positions[url]?[key]?.isEmpty == true { positions[url]?[key] = nil }
+    if positions[url]?.isEmpty == true { positions[url] = nil }
   }
 }

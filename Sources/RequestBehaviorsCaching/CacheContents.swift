@@ -13,6 +13,14 @@ public struct CacheContents: Sendable {
     var response: StoredResponse
   }
 
+  /// What distinguishes the keys of one URL, which would be hashed again as a part of the key.
+  struct KeyOfURL: Hashable {
+    let scopes: [String]
+    let discriminator: String
+
+    init(_ key: CacheKey) { (scopes, discriminator) = (key.scopes, key.discriminator) }
+  }
+
   /// The most bytes that are kept, bodies and fields: the sum of ``StoredResponse/size``.
   public let capacity: Int
 
@@ -24,7 +32,7 @@ public struct CacheContents: Sendable {
 
   var nodes = LeastRecentlyUsed<Node>()
   /// The positions of the nodes of each key, those of a URL together.
-  var positions: [String: [CacheKey: [Int]]] = [:]
+  var positions: [String: [KeyOfURL: [Int]]] = [:]
   var removals = CacheRemovals()
 
   /// Creates contents without responses.
@@ -107,10 +115,10 @@ extension CacheContents {
     evict()
   }
 
-  func positions(of key: CacheKey) -> [Int] { positions[key.url]?[key] ?? [] }
+  func positions(of key: CacheKey) -> [Int] { positions[key.url]?[KeyOfURL(key)] ?? [] }
 
   mutating func insert(_ node: Node) {
-    positions[node.key.url, default: [:]][node.key, default: []].append(nodes.insert(node))
+    positions[node.key.url, default: [:]][KeyOfURL(node.key), default: []].append(nodes.insert(node))
     size += node.response.size
   }
 }

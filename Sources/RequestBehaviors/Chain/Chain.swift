@@ -77,6 +77,8 @@ final class Chain: Sendable {
   }
 
   /// Runs the request through the whole list.
+  // Inlined, as `intercept` is.
+  @inline(__always)
   func run(_ original: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     var request = original
     // The key also protects from a repeat by the user, by another behavior, or on the way.

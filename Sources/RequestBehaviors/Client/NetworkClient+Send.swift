@@ -31,6 +31,8 @@ extension NetworkClient {
   }
 
   /// Sends a request and returns its response as behaviors get it, without its body and with the errors as they arise.
+  // Inlined, because each asynchronous function takes memory of its task.
+  @inline(__always)
   func originalSend(_ request: Request<Void>) async throws -> NetworkResponse {
     var performed = try await perform(request)
     if case .stream(let body) = performed.response.body {

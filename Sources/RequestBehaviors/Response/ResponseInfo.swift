@@ -27,7 +27,8 @@ public struct ResponseInfo: Sendable {
       return fact as? Key.Value
     }
     set {
-      facts.removeAll { $0.key == ObjectIdentifier(key) }
+      // Most responses have no fact, from which a removal would cost more than a search.
+      if let index = facts.firstIndex(where: { $0.key == ObjectIdentifier(key) }) { facts.remove(at: index) }
       if let newValue { facts.append((ObjectIdentifier(key), newValue)) }
     }
   }
