@@ -82,6 +82,27 @@ import Testing
     #expect(try await world.states == [0])
   }
 
+  @Test(arguments: [200, 403])
+  func `a 303 of a portal to a server that sends the field of the proof too does not count as an answer`(
+    status: Int
+  ) async throws {
+    let world = try OutboxWorld(
+      MockTransport { request in
+        guard request.method == .get else {
+          let headers: HeaderFields = ["Location": "https://portal.example.com/"]
+          return NetworkResponse(request: request, statusCode: 303, headers: headers)
+        }
+        return NetworkResponse(request: request, statusCode: status, headers: ["X-Request-Id": "1"])
+      })
+    let client = world.client().with { $0.behaviors = [] }
+    let trust = OutboxTrust.when { $0.headers["X-Request-Id"] != nil }
+    let outbox = try await world.outbox(client, OutboxConfiguration(trust: trust))
+    try await outbox.enqueue(Ping(number: 1))
+    try await outbox.drain()
+    #expect(world.sent == ["POST /pings/1", "GET /"])
+    #expect(try await world.states == [0])
+  }
+
   @Test(arguments: [307, 308])
   func `a redirect to another origin, which would drop the entry's key, is not followed`(status: Int) async throws {
     let world = try redirecting(status, to: "https://other.example.com/moved")

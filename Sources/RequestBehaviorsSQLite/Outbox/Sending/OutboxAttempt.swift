@@ -94,13 +94,14 @@ struct OutboxAttempt: Sendable {
       guard end.wasSent else {
         return Ending(outcome: .nothing("a behavior of the client responded, and nothing was sent", wasSent: false))
       }
-      let outcome = OutboxOutcome(response, trust, wasSentBefore: wasSentBefore)
+      let outcome = OutboxOutcome(response, trust, wasSentBefore: wasSentBefore).after(end.seeOther, trust)
       if outcome == .delivered { return Ending(outcome: outcome, delivery: (operation, response)) }
       return delivery(in: outcome, by: end.done, operation) ?? Ending(outcome: outcome)
     case .failure(let error):
       let outcome = OutboxOutcome(
         error, trust, wasSentBefore: wasSentBefore, wasSent: end.wasSent, isStopped: Task.isCancelled,
-        isClientEnding: !core.client.takesCalls)
+        isClientEnding: !core.client.takesCalls
+      ).after(end.seeOther, trust)
       return delivery(in: outcome, by: end.done, operation) ?? Ending(outcome: outcome)
     }
   }

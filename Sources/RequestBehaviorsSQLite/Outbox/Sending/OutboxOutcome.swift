@@ -136,6 +136,18 @@ extension OutboxOutcome {
     }
   }
 
+  /// Returns what the outcome says after a 303, to which all later responses owe their request.
+  ///
+  /// A portal's 303 can lead to any server, whose responses then look like proofs.
+  func after(_ seeOther: NetworkResponse?, _ trust: OutboxTrust) -> OutboxOutcome {
+    guard let seeOther, !trust.includes(seeOther) else { return self }
+    switch self {
+    case .delivered, .notSaved, .refusedForNow, .refused, .withoutUser(_, status: _?, wasSent: _):
+      return .nothing("the 303 came without a proof that it is the server's", wasSent: true)
+    default: return self
+    }
+  }
+
   /// Whether the attempt was stopped.
   var isEnd: Bool { if case .ended = self { true } else { false } }
 

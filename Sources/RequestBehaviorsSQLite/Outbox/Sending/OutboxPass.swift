@@ -10,15 +10,19 @@ final class OutboxPass: Sendable {
     var wasSent = false
     /// The 303 that was followed within its origin: the server had done what was asked.
     var done: NetworkResponse?
+    /// The 303 to the request of the entry, after which the responses are to other requests.
+    var seeOther: NetworkResponse?
   }
 
   /// The responses so far, of which all but the last were redirects.
   struct Hops: Sendable {
     var last: NetworkResponse?
-    /// Whether a 303 has come.
-    var isDone = false
+    /// The first 303.
+    var seeOther: NetworkResponse?
     /// The 303 that was followed within its origin.
     var done: NetworkResponse?
+    /// Whether a 303 has come.
+    var isDone: Bool { seeOther != nil }
   }
 
   private struct State {
@@ -70,7 +74,7 @@ final class OutboxPass: Sendable {
       state.isOver = true
       defer { (state.ending, state.hops) = (Ending(), Hops()) }
       var ending = state.ending
-      ending.done = state.hops.done
+      (ending.done, ending.seeOther) = (state.hops.done, state.hops.seeOther)
       return ending
     }
   }
@@ -90,7 +94,7 @@ final class OutboxPass: Sendable {
     state.withLock { state in
       guard !state.isOver else { return }
       state.hops.last = response
-      if response.statusCode == 303 { state.hops.isDone = true }
+      if response.statusCode == 303, !state.hops.isDone { state.hops.seeOther = response }
     }
   }
 }
