@@ -70,6 +70,20 @@ import Testing
     #expect(try await fixture.store.load()?.value == "other")
   }
 
+  @Test func `an older sign-out of another process does not end a sign-in that learns of it`() async throws {
+    fixture.mock.on(.get, "orders").respond(200).optional()
+    let client = fixture.client.with { $0.behaviors.append(.tokenAuth(fixture.session)) }
+    try await fixture.session.signIn(AccessToken("old", expiresAt: fixture.clock.date.addingTimeInterval(-1)))
+    try await fixture.store.save(nil)
+    let code = try await finish {
+      // The session reads the store as it wants to refresh its own token.
+      let orders = await errorCode { try await client.send(.get("orders")) }
+      #expect([.notSignedIn, .signedOut].contains(orders))
+    }
+    #expect(code == nil)
+    #expect(try await fixture.store.load()?.value == "A")
+  }
+
   @Test func `a server without revocation does not get a revocation request`() async throws {
     var fixture = fixture
     fixture.server.revoke = nil

@@ -69,8 +69,8 @@ public struct OAuth2DeviceFlow: Sendable {
       throw NetworkError.invalidServer(
         "the device code is of another client or token endpoint; finish it with the flow that began it")
     }
-    let request = (scopes: code.scopes, mark: session.signInMark)
     let clock = client.configuration.clock
+    let request = (scopes: code.scopes, mark: await session.signInMark(on: clock))
     // A date that is further away than the codes last was written by a clock that has been set back since.
     let left = min(code.expiresAt.timeIntervalSince(clock.date()), code.lifetime)
     var poll = DevicePoll(

@@ -162,7 +162,7 @@ extension OAuth2Flow {
   private func exchange(
     _ code: String, for signIn: OAuth2SignIn, naming name: (OAuth2Grant) async throws -> String?
   ) async throws -> OAuth2Grant {
-    let request = (scopes: signIn.scopes, mark: session.signInMark)
+    let request = (scopes: signIn.scopes, mark: await session.signInMark(on: client.configuration.clock))
     let result: (token: AccessToken, response: NetworkResponse)
     let sending = SendMark()
     do {

@@ -54,9 +54,14 @@ extension TokenCoordinator {
   }
 
   /// Reads the store as ``readAgain()``; returns whether it could be read within the policy's timeout.
-  func readAgain(on clock: RequestClock) async -> Bool {
+  func readAgain(on clock: RequestClock) async -> Bool { await readAgain(on: clock, within: policy.timeout) }
+
+  /// Reads the store as ``readAgain()``, and waits for it no longer than a time; returns whether it could be read.
+  ///
+  /// A caller that is cancelled does not wait.
+  func readAgain(on clock: RequestClock, within limit: Duration?) async -> Bool {
     let reading = queue.enqueue { try await self.readAgain() }
-    return await clock.value(of: Task { (try? await reading.value) != nil }, within: policy.timeout) ?? false
+    return await clock.value(of: Task { (try? await reading.value) != nil }, within: limit) ?? false
   }
 
   /// Reads the store as ``readAgain()``; returns whether it could be read.

@@ -108,15 +108,22 @@ public final class TokenSession: Sendable {
   /// them.
   package var finishedSignIns: Locked<[Digest]> { coordinator.finishedSignIns }
 
-  /// The mark of a sign-in that takes several requests, for ``signIn(_:as:since:)``.
-  package var signInMark: Int { coordinator.update { state, _ in state.userChanges } }
+  /// Returns the mark of a sign-in that takes several requests, for ``signIn(_:as:since:)``.
+  ///
+  /// The store is read first, so that an older change of another process, of which the session learns later, does not
+  /// count as a newer one.
+  package func signInMark(on clock: RequestClock) async -> Int {
+    // However long it takes: the end of the sign-in needs the store, too.
+    _ = await coordinator.readAgain(on: clock, within: nil)
+    return coordinator.update { state, _ in state.userChanges }
+  }
 
   /// Takes the token of a sign-in that took several requests, unless a sign-in or sign-out was asked for meanwhile.
   ///
   /// - Parameters:
   ///   - token: The token.
   ///   - account: The name of the user; `nil` for a new owner.
-  ///   - mark: The ``signInMark`` before the first of these requests.
+  ///   - mark: The ``signInMark(on:)`` before the first of these requests.
   /// - Throws: As ``signIn(_:)``, and ``NetworkError`` of code ``NetworkError/Code-swift.struct/signedOut``; the
   ///   session is as it was then, and the token is of no use to it.
   package func signIn(_ token: AccessToken, as account: String?, since mark: Int) async throws {
