@@ -13,7 +13,8 @@ public struct CacheContents: Sendable {
     var response: StoredResponse
   }
 
-  /// What distinguishes the keys of one URL, which would be hashed again as a part of the key.
+  // The whole key would hash the URL again.
+  /// The parts of a key by which the keys of one URL differ.
   struct KeyOfURL: Hashable {
     let scopes: [String]
     let discriminator: String

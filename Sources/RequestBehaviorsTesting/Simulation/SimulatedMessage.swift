@@ -22,16 +22,27 @@ struct SimulatedMessage {
     isBodiless = request.method == .head || hasNoContent
     let count = chunks.reduce(0) { $0 + $1.count }
     if let text = headers[.contentLength] {
-      guard let length = Int(text), length >= 0, text.first != "+" else {
+      guard let length = SimulatedMessage.length(text) else {
         var error = NetworkError(.badResponse, "the Content-Length \"\(text)\" is not a number", request: request)
         error.progress = NetworkError.Progress(.headReceived, reusedConnection: false)
         throw error
       }
-      if !isBodiless { limit(to: length, of: count) }
+      // The simulated body of an encoded response is the decoded one, and has another length.
+      if !isBodiless, !headers.contains("Content-Encoding") { limit(to: length, of: count) }
     } else if response.pause == .zero, !hasNoContent {
       headers[.contentLength] = "\(count)"
     }
     if isBodiless { chunks = [] }
+  }
+
+  /// Returns the length that a field says; a list of the same number counts as the number (RFC 9110 §8.6).
+  private static func length(_ text: String) -> Int? {
+    let numbers = Set(
+      text.split(separator: ",", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) })
+    guard numbers.count == 1, let number = numbers.first, number.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+      return nil
+    }
+    return Int(number)
   }
 
   /// Drops what follows the end of the body, and counts what is missing of it.

@@ -16,7 +16,7 @@ struct SimulatedMessageTests {
   }
 
   static let exchanges =
-    [nil, "10", "15", "5", "0", "abc", "-1"].map { Exchange(length: $0) }
+    [nil, "10", "15", "5", "0", "abc", "-1", "+5", "5, 5", "5, 6", " 10 "].map { Exchange(length: $0) }
     + [Exchange(method: .head), Exchange(method: .head, length: "15"), Exchange(status: 204), Exchange(status: 404)]
 
   @Test(arguments: exchanges)
@@ -33,6 +33,18 @@ struct SimulatedMessageTests {
       world.call("asks") { simulated.value = await outcome(exchange.method, client) }
     }.run()
     #expect(simulated.value == real)
+  }
+
+  @Test func `the length of an encoded body does not cut the decoded one`() async throws {
+    let body = Box("")
+    try await Simulation(seed: 1) { world in
+      world.network.serve("shop.example") { _ in
+        .status(200, headers: ["Content-Encoding": "gzip", "Content-Length": "3"], text: "decoded")
+      }
+      let client = world.client(baseURL: URL(string: "https://shop.example")!)
+      world.call("asks") { body.value = try await client.send(Request<String>.get("x")) }
+    }.run()
+    #expect(body.value == "decoded")
   }
 
   @Test func `a simulated stream that stalls had its head`() async throws {
