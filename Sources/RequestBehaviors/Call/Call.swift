@@ -30,7 +30,7 @@ public final class Call: Sendable {
   /// The call of a user that a shared call began with.
   let root: ID?
 
-  // What the calls of a client share.
+  /// The facts that all calls of the client share.
   let context: ClientContext
 
   /// The time at which the call began, on ``clock``.
@@ -44,7 +44,7 @@ public final class Call: Sendable {
 
   /// The fields that the user set on the request; they win over the fields of most behaviors.
   let userHeaders: HeaderFields
-  /// The part of the call that changes.
+  /// The state, under its lock.
   private let state: Locked<State>
 
   /// The part of a call that changes.

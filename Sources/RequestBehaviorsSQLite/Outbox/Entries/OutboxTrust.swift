@@ -21,6 +21,8 @@ public struct OutboxTrust: Sendable {
 
   /// The closure recognizes the server's responses, also those with a failure status.
   ///
+  /// A 303 must be recognized as well: what follows it is a response to another request, of another server perhaps.
+  ///
   /// - Parameter isTheServers: Returns whether the response comes from the server.
   /// - Returns: The proof.
   public static func when(_ isTheServers: @escaping @Sendable (NetworkResponse) -> Bool) -> OutboxTrust {

@@ -136,9 +136,9 @@ extension OutboxOutcome {
     }
   }
 
-  /// Returns what the outcome says after a 303, to which all later responses owe their request.
+  /// Returns the outcome of an attempt whose request got a 303; a 303 without a proof lets no response count.
   ///
-  /// A portal's 303 can lead to any server, whose responses then look like proofs.
+  /// The 303 of a portal can lead to any server, whose responses may pass as the own server's.
   func after(_ seeOther: NetworkResponse?, _ trust: OutboxTrust) -> OutboxOutcome {
     guard let seeOther, !trust.includes(seeOther) else { return self }
     switch self {
