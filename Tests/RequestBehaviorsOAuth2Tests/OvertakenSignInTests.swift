@@ -84,6 +84,35 @@ import Testing
     #expect(try await fixture.store.load()?.value == "A")
   }
 
+  @Test func `an older sign-out of another process does not end a sign-in on another device`() async throws {
+    fixture.mock.on(.post, "device").respond(
+      200, jsonText: #"{"device_code":"D","user_code":"U","verification_uri":"https://id.example/d","expires_in":600}"#)
+    fixture.mock.on(.get, "orders").respond(200).optional()
+    let client = fixture.client.with { $0.behaviors.append(.tokenAuth(fixture.session)) }
+    try await fixture.session.signIn(AccessToken("old", expiresAt: fixture.clock.date.addingTimeInterval(-1)))
+    try await fixture.store.save(nil)
+    gate.open()
+    let task = Task { [device = fixture.device] in try await device.signIn { _ in } }
+    await fixture.clock.waitForSleepers(1)
+    _ = await errorCode { try await client.send(.get("orders")) }
+    fixture.clock.advance(by: .seconds(5))
+    #expect(try await task.value.token.value == "A")
+  }
+
+  @Test func `a cancelled sign-in does not wait for a store that stalls`() async throws {
+    let store = StalledStore()
+    let endpoint = fixture.endpoint()
+    let session = TokenSession(source: .refreshToken(endpoint), store: store, clock: fixture.clock.requestClock)
+    let flow = OAuth2Flow(
+      session: session, endpoint: endpoint, redirectURI: OAuth2Fixture.redirect, over: fixture.client)
+    let task = Task { try await flow.signIn { callback(to: $0, "code=abc") } }
+    await store.gate.waitForArrivals(1)
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(fixture.mock.sent.isEmpty)
+    store.gate.open()
+  }
+
   @Test func `a server without revocation does not get a revocation request`() async throws {
     var fixture = fixture
     fixture.server.revoke = nil
@@ -229,4 +258,16 @@ import Testing
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(await errorCode { try await flow.finish(signIn, callback: found) } == .oauth2AlreadyFinished)
   }
+}
+
+/// A store that does not respond until its gate opens.
+private final class StalledStore: TokenStore {
+  let gate = TestGate()
+
+  func load() async -> AccessToken? {
+    await gate.pass()
+    return nil
+  }
+
+  func save(_ token: AccessToken?) async { await gate.pass() }
 }

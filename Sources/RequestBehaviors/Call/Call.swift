@@ -89,6 +89,9 @@ public final class Call: Sendable {
     let run: @Sendable (inout NetworkRequest) -> Void
   }
 
+  /// Creates a call with the system's clock and without settings, as a request does that no client made.
+  public convenience init() { self.init(.withoutClient, options: RequestOptions(), parent: nil) }
+
   /// Creates a call; clients do so for every send, tests of behaviors and transports for themselves.
   ///
   /// - Parameters:

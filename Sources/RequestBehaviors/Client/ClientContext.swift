@@ -13,6 +13,10 @@ final class ClientContext: Sendable {
   /// The lifetime of the client; `nil` for calls without a client.
   let lifetime: ClientLifetime?
 
+  /// The facts of calls that no client made and that have the defaults.
+  static let withoutClient = ClientContext(
+    clock: .system, sessionClock: .system, baseOrigin: nil, decoder: RequestConfiguration.jsonDecoder, lifetime: nil)
+
   /// Creates the facts of a client with a configuration.
   convenience init(_ configuration: RequestConfiguration, lifetime: ClientLifetime) {
     self.init(

@@ -80,7 +80,7 @@ struct MockExchange: Sendable {
 
   private func limited(_ original: NetworkResponse) throws -> NetworkResponse {
     var response = original
-    if request.method == .head || response.statusCode == 204 || response.statusCode == 304 {
+    if ResponseFraming.isBodiless(response.statusCode, to: request.method) {
       response.body.cancel()
       response.body = .empty
     }

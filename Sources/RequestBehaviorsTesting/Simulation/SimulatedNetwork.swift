@@ -220,10 +220,10 @@ private struct Way {
       let isLast = index == message.chunks.count - 1
       steps.append(.chunk(cutting && isLast ? chunk.prefix(chunk.count / 2) : chunk))
     }
-    if cutting, !message.isBodiless {
-      steps.append(.fail(NetworkError(.truncatedBody, "the connection was lost within the body", request: request)))
-    } else if message.missing > 0 {
-      let error = NetworkError(.truncatedBody, "\(message.missing) bytes of the body did not arrive", request: request)
+    let isCut = cutting && !message.isBodiless
+    if let problem = isCut ? "the connection was lost within the body" : message.missing {
+      var error = NetworkError(.truncatedBody, problem, request: request)
+      error.progress = NetworkError.Progress(.headReceived)
       steps.append(.fail(error))
     }
     let stream = MockStream(

@@ -82,15 +82,14 @@ import Testing
     #expect(try await world.states == [0])
   }
 
-  @Test(arguments: [200, 403])
-  func `a 303 of a portal to a server that sends the field of the proof too does not count as an answer`(
-    status: Int
+  @Test(arguments: ["https://portal.example.com/", "/"], [200, 403])
+  func `after a 303 of a portal, no response counts that has the field of the proof`(
+    location: String, status: Int
   ) async throws {
     let world = try OutboxWorld(
       MockTransport { request in
         guard request.method == .get else {
-          let headers: HeaderFields = ["Location": "https://portal.example.com/"]
-          return NetworkResponse(request: request, statusCode: 303, headers: headers)
+          return NetworkResponse(request: request, statusCode: 303, headers: ["Location": location])
         }
         return NetworkResponse(request: request, statusCode: status, headers: ["X-Request-Id": "1"])
       })

@@ -11,8 +11,8 @@ struct TokenRequestCheck: RequestBehavior {
   func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     try await coordinator.confirm(refresh)
     try work.begin()
-    // Weakly: the session keeps the error of a refresh, and with it this call.
     let handOvers = coordinator.handOvers
+    // Weakly: the session keeps the error of a refresh, and with it this call.
     request.call.addSendCheck(of: handOvers, handOvers: handOvers) { [weak coordinator, refresh] _ in
       if coordinator?.generation != refresh.generation { throw NetworkError.signedOut() }
     }

@@ -42,6 +42,7 @@ public final class Coalescer: Sendable {
     /// The URLs of the requests that began or joined the flight, if the key has a name.
     var urls: Set<String> { state.withLock { $0.urls } }
 
+    /// Whether the flight has ended.
     var isOver: Bool { state.withLock { $0.isOver } }
 
     /// Records the URL of a request.

@@ -22,7 +22,7 @@ package struct ResponseFraming {
   package private(set) var objection: String?
 
   /// The number of bytes of the body that the platform will deliver; `nil` if the head does not tell.
-  private(set) var bodyLength: Int64?
+  package private(set) var bodyLength: Int64?
 
   private let isRedirect: Bool
   /// Whether an encoded body ends with its connection.
@@ -52,7 +52,7 @@ package struct ResponseFraming {
     let coding = response.value(forHTTPHeaderField: "Transfer-Encoding")
     let length = response.value(forHTTPHeaderField: "Content-Length")
     let encoding = response.value(forHTTPHeaderField: "Content-Encoding")
-    let hasNoBody = method == .head || response.statusCode == 204 || response.statusCode == 304
+    let hasNoBody = ResponseFraming.isBodiless(response.statusCode, to: method)
     guard coding == nil else {
       // Transfer-Encoding overrides Content-Length.
       objection = ResponseFraming.objection(coding: coding)
@@ -66,6 +66,11 @@ package struct ResponseFraming {
     guard let length = readLength(length) else { return }
     // The announced length is that of the compressed body, but the platform delivers the decompressed body.
     if !hasNoBody, encoding == nil { bodyLength = length }
+  }
+
+  /// Returns whether a response has no body, whatever its fields say.
+  package static func isBodiless(_ status: Int, to method: RequestMethod) -> Bool {
+    method == .head || status == 204 || status == 304
   }
 
   /// Returns why the end of a body with a transfer coding is in doubt (RFC 9112 §6.3); `nil` if it is not.
@@ -103,7 +108,7 @@ package struct ResponseFraming {
   ///
   /// - Parameter count: The number of received bytes.
   /// - Returns: The message, or `nil` if the body is whole.
-  func missing(from count: Int) -> String? {
+  package func missing(from count: Int) -> String? {
     // Compressed data is never empty.
     if isEncodedToTheEnd, count == 0 { return "the compressed data of the body is missing" }
     guard let bodyLength, count < bodyLength else { return nil }

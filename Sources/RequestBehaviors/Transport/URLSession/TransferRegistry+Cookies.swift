@@ -8,7 +8,7 @@ import Foundation
 extension TransferRegistry {
   /// Returns whether the platform has cookies for a URL.
   func hasCookies(for url: URL) -> Bool {
-    addsCookies && cookies.withLock(\.self)?.sentCookies(for: url).isEmpty == false
+    addsCookies && cookies.withLock(\.self)?.sentCookies(for: url, at: Date()).isEmpty == false
   }
 
   #if canImport(FoundationNetworking)
@@ -20,7 +20,7 @@ extension TransferRegistry {
       guard addsCookies, let url = transfer.urlRequest.url, let jar = session.configuration.httpCookieStorage else {
         return
       }
-      let sent = jar.sentCookies(for: url)
+      let sent = jar.sentCookies(for: url, at: Date())
       guard !sent.isEmpty, let field = HTTPCookie.requestHeaderFields(with: sent)["Cookie"] else { return }
       transfer.urlRequest.setValue(field, forHTTPHeaderField: "Cookie")
     }
@@ -58,8 +58,8 @@ extension TransferRegistry {
   /// - Returns: Whether it failed.
   func failIfForgotten(_ session: URLSession, _ transfer: Transfer) -> Bool {
     if session === self.session { return false }
-    failUnsent(
-      transfer, NetworkError(.connectionLost, "the cookies were forgotten while the body was read; it was not sent"))
+    let message = "the cookies were forgotten while the body was read; it was not sent"
+    abort(transfer, with: NetworkError(.connectionLost, message))
     return true
   }
 
@@ -82,21 +82,24 @@ extension TransferRegistry {
     if first == number || call.purpose == .prerequisite { return false }
     let owner = call.owner
     if !owner.scopes.isEmpty, owner.isPresent { return false }
-    var error = NetworkError(
-      .signedOut,
-      "the cookies were forgotten, as at a sign-out, while the request was under way; it is not sent any more")
-    error.progress = NetworkError.Progress(.notSent)
-    transfer.fail(error)
+    let message =
+      "the cookies were forgotten, as at a sign-out, while the request was under way; it is not sent any more"
+    abort(transfer, with: NetworkError(.signedOut, message))
     return true
   }
 }
 
 extension HTTPCookieStorage {
   /// Returns the cookies that go out with a request, those for longer paths first (RFC 6265 §5.4).
-  fileprivate func sentCookies(for url: URL) -> [HTTPCookie] {
+  ///
+  /// - Parameters:
+  ///   - url: The URL of the request.
+  ///   - now: The date of the system, by which the platform counts the age of a cookie.
+  /// - Returns: The cookies.
+  fileprivate func sentCookies(for url: URL, at now: Date) -> [HTTPCookie] {
     let ofHost = cookies(for: url) ?? []
     #if canImport(FoundationNetworking)
-      return ofHost.filter { $0.goes(to: url) }.sorted { $0.path.utf8.count > $1.path.utf8.count }
+      return ofHost.filter { $0.goes(to: url, at: now) }.sorted { $0.path.utf8.count > $1.path.utf8.count }
     #else
       return ofHost
     #endif
@@ -106,9 +109,9 @@ extension HTTPCookieStorage {
 #if canImport(FoundationNetworking)
   extension HTTPCookie {
     /// Returns whether the cookie goes out with a request to a URL of its host.
-    fileprivate func goes(to url: URL) -> Bool {
+    fileprivate func goes(to url: URL, at now: Date) -> Bool {
       if isSecure, url.scheme?.lowercased() != "https" { return false }
-      return matches(path: url.path(percentEncoded: true)) && !hasReachedMaxAge
+      return matches(path: url.path(percentEncoded: true)) && !hasReachedMaxAge(at: now)
     }
 
     /// Whether a path is the cookie's, or is below it (RFC 6265 §5.1.4).
@@ -120,11 +123,11 @@ extension HTTPCookieStorage {
     }
 
     /// Whether the cookie has expired by `Max-Age`, which the platform reads for cookies of version 1 only.
-    private var hasReachedMaxAge: Bool {
+    private func hasReachedMaxAge(at now: Date) -> Bool {
       guard let text = properties?[.maximumAge] as? String, let seconds = Double(text) else { return false }
       if seconds <= 0 { return true }
       guard let created = properties?[HTTPCookiePropertyKey(rawValue: "Created")] as? Double else { return false }
-      return Date().timeIntervalSinceReferenceDate >= created + seconds
+      return now.timeIntervalSinceReferenceDate >= created + seconds
     }
   }
 #endif

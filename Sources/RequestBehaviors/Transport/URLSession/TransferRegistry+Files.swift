@@ -28,9 +28,7 @@ extension TransferRegistry {
         send(file, length, of: transfer, in: session, isAlone: false)
       #endif
     } catch {
-      if transfer.task == nil { return failUnsent(transfer, error) }
-      transfer.fail(error)
-      end(transfer)
+      abort(transfer, with: error)
     }
   }
 

@@ -224,13 +224,13 @@ extension TransferRegistry {
       .concurrencyLimited,
       "the request needs a connection of its own, and URLSession holds too many of earlier requests, each for about two "
         + "minutes (libcurl 8.9 and later); use the CurlTransport, or send fewer such requests")
-    failUnsent(transfer, error)
+    abort(transfer, with: error)
   }
 
-  /// Fails a transfer that the platform does not have yet, so that the server got nothing of it.
-  func failUnsent(_ transfer: Transfer, _ error: any Error) {
+  /// Ends a transfer with an error, which tells how far the transfer has come.
+  func abort(_ transfer: Transfer, with error: any Error) {
     var described = error as? NetworkError
-    described?.progress = NetworkError.Progress(.notSent)
+    described?.progress = NetworkError.Progress(transfer.stage)
     transfer.fail(described ?? error)
     end(transfer)
   }
@@ -283,7 +283,7 @@ extension TransferRegistry {
     touch(transfer)
     if failIfForgotten(session, transfer) { return }
     switch result {
-    case .failure(let error): failUnsent(transfer, error)
+    case .failure(let error): abort(transfer, with: error)
     case .success(let spooled):
       transfer.request.spooledContent = spooled
       guard mayStillBeSent(transfer) else { return }
@@ -299,7 +299,7 @@ extension TransferRegistry {
       try transfer.request.call.verifySend(of: transfer.request)
       return true
     } catch {
-      failUnsent(transfer, error)
+      abort(transfer, with: error)
       return false
     }
   }
