@@ -137,9 +137,10 @@ public final class Coalescer: Sendable {
   private let flights = Locked(Flights())
 
   /// The flights under way that this task works for.
-  ///
-  /// A request that joined one of them would wait for itself.
   @TaskLocal private static var atWork: [Flight] = []
+
+  /// The waits of all coalescers: flights of two clients may wait for each other, too.
+  private static let waits = Locked(FlightWaits())
 
   /// Creates a coalescer without flights.
   public init() {}
@@ -167,6 +168,20 @@ public final class Coalescer: Sendable {
     }
   }
 
+  /// The place of a caller in a flight.
+  struct Joined {
+    let flight: Flight
+    /// The number of the caller's waiter.
+    let number: Int
+    /// Whether the flight is to be started.
+    let isNew: Bool
+    /// The flights that the caller works for, which wait for this one.
+    fileprivate let waiting: [Flight]
+
+    /// Records that the caller waits no longer.
+    func endWait() { Coalescer.endWait(of: waiting, for: flight) }
+  }
+
   /// Joins the flight of a key, or starts one.
   ///
   /// - Parameters:
@@ -174,24 +189,38 @@ public final class Coalescer: Sendable {
   ///   - request: The request.
   ///   - waiter: The waiter for the outcome.
   ///   - makePlace: Makes the call in which a new flight runs.
-  /// - Returns: The flight, the number of the waiter, and whether the flight is to be started; `nil` for a request that
-  ///   the flight itself waits for.
+  /// - Returns: The place in the flight; `nil` for a request that the flight waits for, directly or through others.
   func join(
     _ key: SharingKey, _ request: NetworkRequest, _ waiter: Waiter<Outcome>, _ makePlace: () -> DetachedNext
-  ) -> (flight: Flight, number: Int, isNew: Bool)? {
-    let atWork = Coalescer.atWork
+  ) -> Joined? {
+    let waiting = Coalescer.atWork.filter { !$0.isOver }
     return flights.withLock { flights in
-      if let flight = flights.byKey[key], atWork.contains(where: { $0 === flight }) { return nil }
-      if let flight = flights.byKey[key], let number = flight.join(request, waiter) {
-        flights.note(request, of: flight)
-        return (flight, number, false)
+      if let flight = flights.byKey[key] {
+        guard Coalescer.beginWait(of: waiting, for: flight) else { return nil }
+        if let number = flight.join(request, waiter) {
+          flights.note(request, of: flight)
+          return Joined(flight: flight, number: number, isNew: false, waiting: waiting)
+        }
+        Coalescer.endWait(of: waiting, for: flight)
       }
       let flight = Flight(key, makePlace())
+      _ = Coalescer.beginWait(of: waiting, for: flight)
       let number = flight.join(request, waiter) ?? 1
       flights.insert(flight)
       flights.note(request, of: flight)
-      return (flight, number, true)
+      return Joined(flight: flight, number: number, isNew: true, waiting: waiting)
     }
+  }
+
+  /// Records that flights wait for another, unless it waits for one of them.
+  private static func beginWait(of waiting: [Flight], for flight: Flight) -> Bool {
+    guard !waiting.isEmpty else { return true }
+    return waits.withLock { $0.begin(waiting.map(ObjectIdentifier.init), for: ObjectIdentifier(flight)) }
+  }
+
+  private static func endWait(of waiting: [Flight], for flight: Flight) {
+    guard !waiting.isEmpty else { return }
+    waits.withLock { $0.end(waiting.map(ObjectIdentifier.init), for: ObjectIdentifier(flight)) }
   }
 
   /// Sends the request for all waiters of a flight.

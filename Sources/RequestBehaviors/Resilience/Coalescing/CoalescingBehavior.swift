@@ -23,8 +23,8 @@
 /// latest failure. When the deadlines of all have passed, the shared call ends as a late call does
 /// (``DeadlineBehavior``): they get the response that is being saved, or the stale one.
 ///
-/// A request that a behavior further in sends while it works for the same request in flight is sent by itself: it would
-/// wait for its own end.
+/// A request that a behavior further in sends is sent by itself if the request in flight that it would join waits for
+/// it, directly or through others: neither could end.
 ///
 /// Streamed bodies, files, and responses of an unknown owner (``Next/knowsOwner(of:)``) are not shared: every caller
 /// but the first then sends its own request.
@@ -61,7 +61,7 @@ public struct CoalescingBehavior: UniqueBehavior, SharedStateBehavior {
       call.record("sends for itself: the call in flight waits for it", from: "CoalescingBehavior", kind: .coalescing)
       return try await next(request)
     }
-    let (flight, number, isNew) = joined
+    let (flight, number, isNew) = (joined.flight, joined.number, joined.isNew)
     var waiting: Call.EventWait?
     if !isNew {
       let message = "joined call \(flight.place.call.id) in flight"
@@ -69,6 +69,7 @@ public struct CoalescingBehavior: UniqueBehavior, SharedStateBehavior {
     }
     defer { if let waiting { call.end(waiting) } }
     do {
+      defer { joined.endWait() }
       let outcome = try await withTaskCancellationHandler {
         // The behaviors further in may compute before the flight first waits, and this caller may leave meanwhile.
         if isNew { coalescer.start(flight, request) }

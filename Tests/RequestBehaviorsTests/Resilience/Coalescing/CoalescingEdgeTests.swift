@@ -41,6 +41,65 @@ import Testing
     #expect(coalescer.flightCount == 0)
   }
 
+  @Test(arguments: [true, false])
+  func `of two requests that send each other's request further in, one is sent by itself`(sharesFlights: Bool)
+    async throws
+  {
+    let (transport, meeting) = (ClosureTransport(200, "body"), TestGate())
+    let clients = Box<[String: NetworkClient]>([:])
+    let asked = Box<Set<String>>([])
+    let events = RecordedEvents()
+    // The first request of each path waits for the other one, then sends its request.
+    let crossing = ClosureBehavior("crossing", order: .inside(.coalescing)) { request, next in
+      let path = request.url.lastPathComponent
+      guard asked.update({ $0.insert(path).inserted }) else { return try await next(request) }
+      await meeting.pass()
+      let other = path == "x" ? "y" : "x"
+      try await clients.value[other]?.send(.get("\(other)"))
+      return try await next(request)
+    }
+    for path in ["x", "y"] {
+      let own = sharesFlights ? coalescer : Coalescer()
+      clients.update { $0[path] = NetworkClient(transport, [events, .coalescing(own), crossing]) }
+    }
+    let calls = clients.value.map { path, client in Task { try await client.send(.get("\(path)")) } }
+    await meeting.waitForArrivals(2)
+    meeting.open()
+    for call in calls { try await call.value }
+    #expect(events.count("sends for itself: the call in flight waits for it") == 1)
+    #expect(transport.sent.count == 3)
+  }
+
+  @Test func `a request joins a flight that waits for it no longer`() async throws {
+    let (transport, leaving, ending) = (ClosureTransport(200, "body"), TestGate(), TestGate())
+    let (box, events) = (Box<NetworkClient?>(nil), RecordedEvents())
+    // The second request joins the first one and leaves it; the first one joins the second one after that.
+    let crossing = ClosureBehavior("crossing", order: .inside(.coalescing)) { request, next in
+      if request.url.lastPathComponent == "first" {
+        await leaving.pass()
+        try await box.value?.send(.get("second"))
+      } else {
+        let task = Task { try await box.value?.send(.get("first")) }
+        await events.waitFor(1, "joined")
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        leaving.open()
+        await ending.pass()
+      }
+      return try await next(request)
+    }
+    let client = NetworkClient(transport, [events, .coalescing(coalescer), crossing])
+    box.update { $0 = client }
+    let first = Task { try await client.send(.get("first")) }
+    await leaving.waitForArrivals(1)
+    let second = Task { try await client.send(.get("second")) }
+    await events.waitFor(2, "joined")
+    ending.open()
+    try await first.value
+    try await second.value
+    #expect(transport.sent.count == 2)
+  }
+
   @Test func `a request that bypasses a gate does not join one that is held there`() async throws {
     let gate = Gate(isOpen: false)
     let events = RecordedEvents()
