@@ -15,7 +15,8 @@ public struct SharingKey: Hashable, Sendable {
 
   private enum Content: Hashable, Sendable {
     case named(String)
-    case request(
+    // One reference, because a key is copied into each place that it is kept in.
+    indirect case request(
       method: String, url: String, fields: [String], options: RequestOptions.Identity, body: Data?,
       depth: Int)
   }

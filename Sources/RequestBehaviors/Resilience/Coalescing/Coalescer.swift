@@ -98,8 +98,7 @@ public final class Coalescer: Sendable {
     private var others: [String: [ObjectIdentifier: Flight]] = [:]
 
     mutating func insert(_ flight: Flight) {
-      if let old = byKey[flight.key] { remove(old) }
-      byKey[flight.key] = flight
+      if let old = byKey.updateValue(flight, forKey: flight.key) { removeURLs(of: old) }
       if let url = flight.key.url { insert(flight, of: url) }
     }
 
@@ -114,8 +113,12 @@ public final class Coalescer: Sendable {
     }
 
     mutating func remove(_ flight: Flight) {
-      guard byKey[flight.key] === flight else { return }
-      byKey[flight.key] = nil
+      guard let place = byKey.index(forKey: flight.key), byKey.values[place] === flight else { return }
+      byKey.remove(at: place)
+      removeURLs(of: flight)
+    }
+
+    private mutating func removeURLs(of flight: Flight) {
       if let url = flight.key.url { return remove(flight, of: url) }
       for url in flight.urls { remove(flight, of: url) }
     }
