@@ -10,7 +10,8 @@ extension TokenSession {
   /// The session is signed out first, as by ``signOut()``, whatever the server says. A refresh under way is awaited for
   /// up to ``TokenRefreshPolicy/timeout``: it may have spent the old refresh token, and the new token is then the one
   /// to revoke. So is a token that another process has refreshed, or has stored while this session had none. A user who
-  /// signs in while the store is read for the first time stays. A cancellation of the task ends none of these waits.
+  /// signs in while the store is read for the first time stays. A cancellation of the task ends none of these waits. A
+  /// source that calls this method while it gets a token does not wait for itself: the closure gets the old token.
   ///
   /// Without a network the closure fails, such as with ``NetworkError/Code-swift.struct/cannotConnect``. The session is
   /// signed out then too, and the token stays valid at the server until it expires. The session has forgotten it: to
@@ -37,11 +38,13 @@ extension TokenCoordinator {
     let news = Locked<AccessToken?>(nil)
     let noteNews = { @Sendable (found: AccessToken) in news.withLock { $0 = found } }
     let storing: Result<Void, any Error>
+    // A source that signs the user out would wait for itself.
+    let own = refreshAtWork
     do {
       try await signOut(isCancelling: false, since: mark, noteNews: noteNews) { state in
         token = state.token
         // A refresh that waits for another process has sent nothing.
-        guard let refresh = state.refresh, state.isAlone else { return }
+        guard let refresh = state.refresh, state.isAlone, refresh.id != own else { return }
         let waiter = Waiter<AccessToken?>()
         state.lateTokens[refresh.id] = waiter
         late = waiter

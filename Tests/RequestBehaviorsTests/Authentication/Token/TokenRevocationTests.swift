@@ -169,4 +169,25 @@ import Testing
     #expect(clock.now == .seconds(30))
     #expect(revoked.withLock { $0 } == ["r0"])
   }
+
+  @Test func `a source that signs its user out does not wait for itself`() async throws {
+    let signOut = Locked<(@Sendable () async throws -> Void)?>(nil)
+    let (ends, end) = AsyncStream.makeStream(of: Duration.self)
+    let session = TokenSession(
+      source: .refreshing { [clock] _, _ in
+        try await signOut.withLock { $0 }?()
+        end.yield(clock.now)
+        throw NetworkError.notSignedIn()
+      }, clock: clock.requestClock)
+    signOut.withLock { $0 = { try await session.signOut { note($0) } } }
+    defer { signOut.withLock { $0 = nil } }
+    try await session.signIn(AccessToken("a0", expiresAt: .distantPast, refreshToken: "r0"))
+    let client = NetworkClient(mock, [.tokenAuth(session)])
+    try await clock.run {
+      let error = await #expect(throws: NetworkError.self) { try await client.send(.get("a")) }
+      #expect(error?.code == .signedOut)
+      #expect(await ends.first { _ in true } == .zero)
+    }
+    #expect(revoked.withLock { $0 } == ["r0"])
+  }
 }
