@@ -9,15 +9,14 @@ extension AccessToken: Codable {
   /// seconds since 1970 under the first (milliseconds from 10¹² on); an ISO 8601 text such as
   /// `2014-09-19T12:22:21.570Z` is a date under either. `scope` is a text of names between spaces, or an array.
   ///
-  /// An empty `refresh_token` counts as a missing one.
+  /// An empty `refresh_token` or `token_type` counts as a missing one.
   ///
   /// - Throws: `DecodingError` if there is no token, if it is empty or has control characters, or if an expiry cannot
   ///   be read; the error shows no value.
   public init(from decoder: any Decoder) throws {
     let answer = try TokenResponse(decoder)
     self.init(
-      try answer.value(), type: answer.text("tokentype") ?? "Bearer", refreshToken: answer.refreshToken(),
-      scopes: answer.scopes())
+      try answer.value(), type: answer.type() ?? "Bearer", refreshToken: answer.refreshToken(), scopes: answer.scopes())
     if hasControlCharacters { throw answer.problem("the token has control characters") }
     sessionID = answer.text("tokensession")
     signInID = answer.text("tokensignin")
@@ -95,6 +94,8 @@ private struct TokenResponse {
     }
     return try checked(value)
   }
+
+  func type() -> String? { text("tokentype").flatMap { $0.isEmpty ? nil : $0 } }
 
   func refreshToken() -> String? { text("refreshtoken").flatMap { $0.isEmpty ? nil : $0 } }
 

@@ -22,6 +22,11 @@ import Testing
           refreshToken: "tGzv3JOkF0XG5Qx2TlKWIA", scopes: ["a", "b"]))
   }
 
+  @Test(arguments: ["", #","token_type":"""#, #","token_type":null"#])
+  func `a token whose type is missing or empty is a bearer token`(member: String) throws {
+    #expect(try decode(#"{"access_token":"t"\#(member)}"#) == AccessToken("t"))
+  }
+
   @Test(arguments: [
     (#""expires_in":"3600""#, 3_600), (#""expires_in":1.5"#, 1.5), (#""expires_in":-1"#, 0),
     (#""expires_in":1e300"#, 3_162_240_000), (#""expires_in":null"#, nil), (#""scope":null"#, nil),
