@@ -94,8 +94,13 @@ extension AccessToken {
 
   /// Throws if the token cannot be sent.
   func checkCharacters() throws {
-    guard hasControlCharacters else { return }
-    throw NetworkError(.tokenUnavailable, "the token has control characters and cannot be sent")
+    func refuse(_ flaw: String) throws -> Never {
+      throw NetworkError(.tokenUnavailable, "the token \(flaw) and cannot be sent")
+    }
+    if hasControlCharacters { try refuse("has control characters") }
+    if value.isEmpty { try refuse("is empty") }
+    // No header field ends with a space (RFC 9110 §5.5).
+    if value.last == " " { try refuse("ends with a space") }
   }
 
   /// The time until it expires; `nil` if it does not say.

@@ -175,6 +175,22 @@ import Testing
     #expect(server.transport.sent.isEmpty)
   }
 
+  @Test(arguments: ["", " ", "a "])
+  func `a token that no field can hold is refused when it arrives, and the one before it stays`(
+    value: String
+  ) async throws {
+    let store = InMemoryTokenStore()
+    let session = try await fixture.alice(store)
+    let error = try await #require(throws: NetworkError.self) { try await session.signIn(AccessToken(value)) }
+    #expect(error.code == .tokenUnavailable)
+    #expect(try await store.load()?.value == "alice")
+    let own = fixture.session(.closure { _ in AccessToken(value) })
+    let client = NetworkClient(server.transport, [.tokenAuth(own, header: .field("X-Token"))])
+    let failure = try await #require(throws: NetworkError.self) { try await client.send(.get("a")) }
+    #expect(failure.code == .tokenUnavailable)
+    #expect(server.transport.sent.isEmpty)
+  }
+
   @Test func `a token of type DPoP is sent under its own name`() async throws {
     fixture.answer(200)
     let session = fixture.session()
