@@ -99,8 +99,8 @@ extension AccessToken {
     }
     if hasControlCharacters { try refuse("has control characters") }
     if value.isEmpty { try refuse("is empty") }
-    // No header field ends with a space (RFC 9110 §5.5).
-    if value.last == " " { try refuse("ends with a space") }
+    // No header field begins or ends with a space (RFC 9110 §5.5).
+    if value.first == " " || value.last == " " { try refuse("begins or ends with a space") }
   }
 
   /// The time until it expires; `nil` if it does not say.

@@ -55,24 +55,41 @@ extension TokenCoordinator {
   }
 
   /// Runs a refresh while no other process refreshes the token of the store.
+  ///
+  /// The lock is held until the refresh has ended, not until its source has: after a sign-out the source may wait long
+  /// for its server, and the next user's refresh does not wait for that.
   private func runAlone(_ refresh: TokenState.Refresh, _ work: @escaping @Sendable () async -> Void) async {
-    @Sendable func enter() -> Bool { update { state, _ in state.enter(refresh) } }
-    do {
-      try await store.withRefreshLock(
-        RefreshWork {
-          guard enter() else { return }
+    let running = Locked<Task<Void, Never>?>(nil)
+    await withTaskCancellationHandler {
+      do {
+        try await store.withRefreshLock(
+          RefreshWork {
+            guard let end = self.enter(refresh) else { return }
+            let task = Task {
+              await work()
+              end.settle(.success(()))
+            }
+            running.withLock { $0 = task }
+            // The cancellation may have come before there was a task.
+            if Task.isCancelled { task.cancel() }
+            try? await end.settlement()
+            // A sign-in or sign-out that has ended this refresh is stored before another process may refresh: it would
+            // find the old token, and send the refresh token once more.
+            await self.waitForSaves()
+          })
+        fail(refresh, unasked: NetworkError.tokenLockIgnored(by: store))
+      } catch {
+        // The store could not be written before, so it has nothing newer. Without its lock the refresh goes on.
+        if update({ state, _ in state.isUnsaved && !state.isAlone }), !(error is CancellationError),
+          enter(refresh) != nil
+        {
           await work()
-          // A sign-in or sign-out that has ended this refresh is stored before another process may refresh: it would
-          // find the old token, and send the refresh token once more.
-          await self.waitForSaves()
-        })
-      fail(refresh, unasked: NetworkError.tokenLockIgnored(by: store))
-    } catch {
-      // The store could not be written before, so it has nothing newer. Without its lock the refresh goes on.
-      if update({ state, _ in state.isUnsaved && !state.isAlone }), !(error is CancellationError), enter() {
-        await work()
+        }
+        fail(refresh, unasked: NetworkError.tokenStoreUnreadable(error))
       }
-      fail(refresh, unasked: NetworkError.tokenStoreUnreadable(error))
+      await running.withLock { $0 }?.value
+    } onCancel: {
+      running.withLock { $0 }?.cancel()
     }
   }
 

@@ -12,6 +12,8 @@ final class TokenCoordinator: Sendable {
     var lastWaiter: UInt64 = 0
     /// The task of a refresh.
     var run: Task<Void, Never>?
+    /// Settled when the refresh that has the store's lock ends.
+    var end: Waiter<Void>?
     /// The timer of the wait for a refresh.
     var timer: RequestClock.Timer?
     /// The task that tries to save again.
@@ -190,6 +192,7 @@ final class TokenCoordinator: Sendable {
   ) {
     var released: [UInt64: (isRefused: Bool, waiter: Waiter<IssuedToken?>)] = [:]
     var endedRun: Task<Void, Never>?
+    var end: Waiter<Void>?
     var endedTimer: RequestClock.Timer?
     var spare: IssuedToken?
     let outcome = state.withLock { state in
@@ -208,16 +211,32 @@ final class TokenCoordinator: Sendable {
       swap(&released, &state.waiters)
       swap(&endedTimer, &state.timer)
       // An overdue refresh goes on, and a sign-out must still be able to cancel it.
-      if state.token.refresh == nil { swap(&endedRun, &state.run) }
+      if state.token.refresh == nil {
+        swap(&endedRun, &state.run)
+        swap(&end, &state.end)
+      }
       if case .fail = outcome { spare = state.token.unexpired(now: state.clock.now()) }
       return outcome
     }
     endedTimer?.cancel()
     if isCancelling { endedRun?.cancel() }
+    end?.settle(.success(()))
     // In the order of arrival. Outside of the lock, because resumed tasks may take it.
     for (_, entry) in released.sorted(by: { $0.key < $1.key }) {
       let issued = entry.isRefused ? nil : spare
       entry.waiter.settle(issued.map { .success($0) } ?? outcome.result)
+    }
+  }
+
+  /// Records that a refresh has the store's lock.
+  ///
+  /// - Returns: A waiter that is settled when the refresh ends; `nil` if no request waits for it any more.
+  func enter(_ refresh: TokenState.Refresh) -> Waiter<Void>? {
+    state.withLock { state in
+      guard state.token.enter(refresh) else { return nil }
+      let end = Waiter<Void>()
+      state.end = end
+      return end
     }
   }
 

@@ -82,7 +82,7 @@ public final class TokenSession: Sendable {
   /// - Parameter token: The token.
   /// - Throws: The error of the store; the session is signed in all the same, and storing the token is tried again.
   ///   ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenUnavailable`` if the token cannot be sent: it is
-  ///   empty, ends with a space, or has control characters. The session is not signed in then.
+  ///   empty, begins or ends with a space, or has control characters. The session is not signed in then.
   public func signIn(_ token: AccessToken) async throws { try await coordinator.signIn(token, id: nil) }
 
   /// Takes the token of a user whom the app knows by name, and stores it.

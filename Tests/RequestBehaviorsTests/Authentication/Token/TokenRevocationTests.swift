@@ -170,6 +170,31 @@ import Testing
     #expect(revoked.withLock { $0 } == ["r0"])
   }
 
+  @Test func `a refresh of the next user does not wait for the one that the sign-out ended`() async throws {
+    let gate = TestGate()
+    let source = ClosureTokenSource(refresh: { token, _ in
+      if token.refreshToken == "r0" { await gate.pass() }
+      return AccessToken("new", refreshToken: "new \(token.refreshToken ?? "")")
+    })
+    let folder = FileManager.default.temporaryDirectory.appending(path: "revocation-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let store = FileTokenStore(url: folder.appending(path: "token.json"))
+    let session = TokenSession(source: source, store: store, clock: clock.requestClock)
+    let client = NetworkClient(baseURL: mock.baseURL, behaviors: [.tokenAuth(session)], transport: mock)
+    mock.on(.get, "a").respond(200)
+    try await session.signIn(AccessToken("a0", expiresAt: .distantPast, refreshToken: "r0"))
+    let first = Task { try await client.send(.get("a")) }
+    await gate.waitForArrivals(1)
+    let leaving = Task { try await session.signOut { note($0) } }
+    await #expect(throws: NetworkError.self) { try await first.value }
+    try await session.signIn(AccessToken("b0", expiresAt: .distantPast, refreshToken: "s0"))
+    try await client.send(.get("a"))
+    #expect(try await store.load()?.refreshToken == "new s0")
+    gate.open()
+    try await leaving.value
+    #expect(revoked.withLock { $0 } == ["new r0"])
+  }
+
   @Test func `a source that signs its user out does not wait for itself`() async throws {
     let signOut = Locked<(@Sendable () async throws -> Void)?>(nil)
     let (ends, end) = AsyncStream.makeStream(of: Duration.self)
