@@ -10,9 +10,7 @@ package final class SessionScopes: Sendable {
 
   private struct State {
     var clients: [Client] = []
-    var telling: Task<Void, Never>?
-    var lastTelling: UInt64 = 0
-    var lastTold: UInt64 = 0
+    var telling: (id: UInt64, task: Task<Void, Never>)?
     var waiters: [UInt64: Waiter<Void>] = [:]
     var lastWaiter: UInt64 = 0
 
@@ -28,10 +26,15 @@ package final class SessionScopes: Sendable {
     }
   }
 
-  /// The tellings of an owner's end that this task is a part of, by their sessions.
+  /// The tellings of an owner's end that this task is a part of, the outermost first.
   ///
   /// A behavior that signs in or out while it is told would wait for itself.
-  @TaskLocal private static var tellings: [ObjectIdentifier: UInt64] = [:]
+  @TaskLocal private static var tellings: [UInt64] = []
+
+  /// The tellings of all sessions that have not ended.
+  ///
+  /// Behaviors of two sessions may sign out each the other session.
+  private static let waits = Locked(TellingWaits())
 
   private let state = Locked(State())
   /// How to remove the data of users that clients kept which do not exist any more.
@@ -64,16 +67,16 @@ package final class SessionScopes: Sendable {
       let waitForLate = handOvers?.makeWait()
       // At once, so that a response that arrives from now on for this owner is not stored.
       for client in clients { client.endings?.note(scope) }
-      state.lastTelling += 1
-      let number = state.lastTelling
-      let tellings = SessionScopes.tellings.merging([ObjectIdentifier(self): number]) { $1 }
-      state.telling = Task { [telling = state.telling] in
+      let before = state.telling
+      let id = SessionScopes.waits.withLock { $0.begin(after: before?.id) }
+      let tellings = SessionScopes.tellings + [id]
+      let task = Task {
         if let waitForLate {
           // A request that has passed its last check may be sent with the new jar, which is then replaced as well.
           await waitForLate()
           for client in clients { client.endings?.forgetUser() }
         }
-        await telling?.value
+        await before?.task.value
         await SessionScopes.$tellings.withValue(tellings) {
           for client in clients {
             await client.endings?.tell(scope)
@@ -82,8 +85,9 @@ package final class SessionScopes: Sendable {
           }
           await leftovers.remove(of: scope)
         }
-        self.state.withLock { $0.lastTold = number }
+        SessionScopes.waits.withLock { $0.end(id) }
       }
+      state.telling = (id, task)
     }
   }
 
@@ -112,16 +116,56 @@ package final class SessionScopes: Sendable {
 
   /// Waits until the clients know of all owners that have ended.
   ///
-  /// In a behavior that is being told of one, it returns at once.
+  /// In a behavior that is being told of one, it returns at once where it would wait for itself: for its own session,
+  /// or for another one whose behavior waits for this one.
   package func wait() async {
-    let own = SessionScopes.tellings[ObjectIdentifier(self)]
-    let telling = state.withLock { state in
-      if let own, own > state.lastTold { return nil as Task<Void, Never>? }
-      return state.telling
-    }
-    await telling?.value
+    guard let telling = state.withLock({ $0.telling }) else { return }
+    let own = SessionScopes.tellings
+    guard SessionScopes.waits.withLock({ $0.beginWait(of: own, for: telling.id) }) else { return }
+    await telling.task.value
+    SessionScopes.waits.withLock { $0.endWait(of: own, for: telling.id) }
   }
 
   /// The number of those who wait for the owner to become known.
   package var waiterCount: Int { state.withLock { $0.waiters.count } }
+}
+
+/// The tellings that have not ended, each with those that it waits for.
+private struct TellingWaits {
+  private var lastID: UInt64 = 0
+  private var waits: [UInt64: [UInt64]] = [:]
+
+  /// Adds a telling, which begins after the one before it of its session.
+  mutating func begin(after last: UInt64?) -> UInt64 {
+    lastID += 1
+    waits[lastID] = last.map { [$0] } ?? []
+    return lastID
+  }
+
+  mutating func end(_ id: UInt64) { waits[id] = nil }
+
+  /// Begins to wait for a telling, unless it waits itself for one of those that would wait.
+  ///
+  /// - Parameters:
+  ///   - own: The tellings that would wait, the outermost first; none for a task that is part of none.
+  ///   - other: The telling to wait for.
+  /// - Returns: Whether to wait.
+  mutating func beginWait(of own: [UInt64], for other: UInt64) -> Bool {
+    guard let last = own.last else { return true }
+    var (found, next): (Set<UInt64>, [UInt64]) = ([other], [other])
+    while let id = next.popLast() {
+      // A telling that has ended keeps no one waiting.
+      guard let others = waits[id] else { continue }
+      if own.contains(id) { return false }
+      next += others.filter { found.insert($0).inserted }
+    }
+    waits[last]?.append(other)
+    return true
+  }
+
+  /// Ends a wait that has begun.
+  mutating func endWait(of own: [UInt64], for other: UInt64) {
+    guard let last = own.last, let place = waits[last]?.lastIndex(of: other) else { return }
+    waits[last]?.remove(at: place)
+  }
 }

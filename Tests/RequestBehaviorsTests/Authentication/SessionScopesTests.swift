@@ -47,6 +47,35 @@ import Testing
     withExtendedLifetime(client) {}
   }
 
+  /// Signs a session out when an owner ends, as soon as another one ends, too.
+  private struct MeetingLeaver: RequestBehavior {
+    let session: TokenSession
+    let gate: TestGate
+
+    func scopeEnded(_ scope: String) async {
+      await gate.pass()
+      try? await session.signOut()
+    }
+  }
+
+  @Test func `behaviors of two sessions that sign each other out do not wait for each other`() async throws {
+    fixture.answer(200)
+    let (alice, bob, gate) = (try await fixture.alice(), try await fixture.alice(), TestGate())
+    let clients = [
+      fixture.client(alice, MeetingLeaver(session: bob, gate: gate)),
+      fixture.client(bob, MeetingLeaver(session: alice, gate: gate)),
+    ]
+    for client in clients { try await client.send(.get("a")) }
+    async let first: Void = alice.signOut()
+    async let second: Void = bob.signOut()
+    await gate.waitForArrivals(2)
+    gate.open()
+    _ = try await (first, second)
+    #expect(try await !alice.isSignedIn())
+    #expect(try await !bob.isSignedIn())
+    withExtendedLifetime(clients) {}
+  }
+
   /// Counts the notifications of the end of an owner.
   private final class Counter: RequestBehavior {
     let count = Box(0)
