@@ -100,11 +100,15 @@ public final class Outbox: Sendable {
   public func start() { drainer.start() }
 
   /// Ends sending, and returns when the requests under way are cancelled and their claims given back.
+  ///
+  /// In a behavior that serves the request of an entry it returns when that request is cancelled: it cannot wait for
+  /// its end.
   public func stop() async { await drainer.stop() }
 
   /// Ends sending until ``resume()``.
   ///
-  /// Call it before ``SQLiteStore/suspend()``.
+  /// Call it before ``SQLiteStore/suspend()``. In a behavior that serves the request of an entry it does not wait for
+  /// that request, as ``stop()``.
   public func suspend() async { await drainer.suspend() }
 
   /// Goes on as before ``suspend()``.
@@ -113,7 +117,8 @@ public final class Outbox: Sendable {
   /// Sends what is due, and returns when nothing more is.
   ///
   /// It ends the pauses after which a bad network, or a user without a token, is tried again. While another process
-  /// sends, it waits for that one. After ``suspend()`` it returns at once.
+  /// sends, it waits for that one. After ``suspend()`` it returns at once. It waits for all requests under way: a behavior
+  /// that serves the request of an entry would wait for itself, and calls it in a task of its own.
   ///
   /// - Parameter limit: The longest time to take; the requests under way then go on if ``start()`` was called, and are
   ///   cancelled otherwise. Within it, a bad network is tried again, and so is an entry whose wait ends within it

@@ -56,6 +56,31 @@ import Testing
     #expect(try await world.states == [5])
   }
 
+  @Test(arguments: [false, true])
+  func `a behavior that stops the outbox while it serves an entry does not wait for itself`(
+    isSuspending: Bool
+  ) async throws {
+    let world = try OutboxWorld()
+    let stopped = Shared<Outbox?>(nil)
+    let stopping = ClosureBehavior(
+      "stopping",
+      beforeSend: { _ in
+        if isSuspending { await stopped.value?.suspend() } else { await stopped.value?.stop() }
+      })
+    let outbox = try await world.outbox(world.client([stopping]), Self.anyone)
+    stopped.value = outbox
+    try await outbox.enqueue(Ping(number: 1))
+    try await outbox.drain()
+    // Here it waits, and the claim is given back.
+    await outbox.stop()
+    #expect(world.sent.isEmpty)
+    #expect(try await world.states == [0])
+    stopped.value = nil
+    outbox.resume()
+    #expect(try await outbox.drain().isEmpty)
+    #expect(world.sent == ["POST /pings/1"])
+  }
+
   @Test func `an entry that a behavior refused before it was sent can still be replaced`() async throws {
     struct Own: Error {}
     let world = try OutboxWorld()

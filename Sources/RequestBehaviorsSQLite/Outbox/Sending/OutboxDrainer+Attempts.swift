@@ -13,8 +13,10 @@ extension OutboxDrainer {
       let number = state.lastWorker
       // Under the lock, so that an attempt that ends at once finds its entry.
       let task = Task {
-        var next = await self.run(attempt, slot)
-        while let attempt = next { next = await self.run(attempt, self.askForSlot(for: attempt)) }
+        await OutboxDrainer.$atWork.withValue(ObjectIdentifier(self)) {
+          var next = await self.run(attempt, slot)
+          while let attempt = next { next = await self.run(attempt, self.askForSlot(for: attempt)) }
+        }
         _ = self.state.withLock { $0.workers.removeValue(forKey: number) }
         self.core.signal.raise()
       }

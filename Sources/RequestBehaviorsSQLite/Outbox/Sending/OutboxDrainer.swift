@@ -64,6 +64,9 @@ final class OutboxDrainer: Sendable {
     let end: Duration?
   }
 
+  /// The drainer whose attempt this task is a part of.
+  @TaskLocal static var atWork: ObjectIdentifier?
+
   let core: OutboxCore
   let lock: OutboxLock
   let state = Locked(State())
@@ -138,6 +141,9 @@ final class OutboxDrainer: Sendable {
   /// A later call that wants to send keeps the lock; then it is not waited for.
   private func finish() async {
     let workers = cancel()
+    // A behavior called this while it served the request of an entry, which has just been cancelled and cannot end
+    // before.
+    if Task.isCancelled, OutboxDrainer.atWork == ObjectIdentifier(self) { return }
     for worker in workers { await worker.value }
     let ending = state.withLock { state -> Waiter<Void>? in
       guard state.loop != nil, !isWanted(state) else { return nil }
