@@ -23,7 +23,9 @@ extension NetworkClient {
       if !hasBegun {
         // For the log: a line without method and URL would not say which request came too late.
         built = try? build(request, call, accept: accept)
-        throw NetworkError.clientShutDown()
+        var error = NetworkError.clientShutDown()
+        error.progress = NetworkError.Progress(.notSent)
+        throw error
       }
       let chain = try chain(for: request)
       if call.options.delivery == .streamed { try chain.checkStreams() }

@@ -53,6 +53,19 @@ import Testing
     #expect(lines.map(\.2) == ["/v1/x/{}"])
   }
 
+  @Test func `a call that begins after the shutdown or after its deadline has not arrived`() async throws {
+    let mock = MockTransport(baseURL: baseURL)
+    let client = client(.deadline(.seconds(10)), transport: mock)
+    let late = await #expect(throws: NetworkError.self) { try await client.send(.post("x").with(\.deadline, .zero)) }
+    #expect(late?.code == .deadlineExceeded)
+    #expect(late?.mayHaveArrived == false)
+    await client.shutdown()
+    let refused = await #expect(throws: NetworkError.self) { try await client.send(.post("x")) }
+    #expect(refused?.code == .clientShutDown)
+    #expect(refused?.mayHaveArrived == false)
+    #expect(mock.sent.isEmpty)
+  }
+
   @Test func `shutdown ends a call that waits in a behavior by other means than the clock`() async throws {
     let arrived = TestGate()
     let never = ManualClock()

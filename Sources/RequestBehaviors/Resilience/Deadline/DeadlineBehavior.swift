@@ -44,7 +44,11 @@ public struct DeadlineBehavior: UniqueBehavior {
     let deadline = min(now + own, call.deadline ?? .seconds(Int64.max))
     let limit = deadline - now
     call.deadline = deadline
-    guard limit > .zero else { throw NetworkError.deadlineExceeded(limit, request, nil) }
+    guard limit > .zero else {
+      var error = NetworkError.deadlineExceeded(limit, request, nil)
+      error.progress = NetworkError.Progress(.notSent)
+      throw error
+    }
     do {
       let response = try await run(request, until: deadline, next)
       if !request.options.timesEndAtHead { end(response, at: deadline, limit, request) }
