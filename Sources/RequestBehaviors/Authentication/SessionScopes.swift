@@ -8,9 +8,16 @@ package final class SessionScopes: Sendable {
     let leftovers: ScopeLeftovers
   }
 
+  /// A message to all clients that an owner has ended.
+  private final class EndNotice: AwaitedWork {
+    private let state = Locked(false)
+    var isOver: Bool { state.withLock { $0 } }
+    func end() { state.withLock { $0 = true } }
+  }
+
   private struct State {
     var clients: [Client] = []
-    var telling: (id: UInt64, task: Task<Void, Never>)?
+    var last: (notice: EndNotice, task: Task<Void, Never>)?
     var waiters: [UInt64: Waiter<Void>] = [:]
     var lastWaiter: UInt64 = 0
 
@@ -25,16 +32,6 @@ package final class SessionScopes: Sendable {
       }
     }
   }
-
-  /// The tellings of an owner's end that this task is a part of, the outermost first.
-  ///
-  /// A behavior that signs in or out while it is told would wait for itself.
-  @TaskLocal private static var tellings: [UInt64] = []
-
-  /// The tellings of all sessions that have not ended.
-  ///
-  /// Behaviors of two sessions may sign out each the other session.
-  private static let waits = Locked(TellingWaits())
 
   private let state = Locked(State())
   /// How to remove the data of users that clients kept which do not exist any more.
@@ -67,9 +64,8 @@ package final class SessionScopes: Sendable {
       let waitForLate = handOvers?.makeWait()
       // At once, so that a response that arrives from now on for this owner is not stored.
       for client in clients { client.endings?.note(scope) }
-      let before = state.telling
-      let id = SessionScopes.waits.withLock { $0.begin(after: before?.id) }
-      let tellings = SessionScopes.tellings + [id]
+      let (notice, before) = (EndNotice(), state.last)
+      let wait = before.flatMap { WorkWait(of: [notice], for: $0.notice) }
       let task = Task {
         if let waitForLate {
           // A request that has passed its last check may be sent with the new jar, which is then replaced as well.
@@ -77,7 +73,7 @@ package final class SessionScopes: Sendable {
           for client in clients { client.endings?.forgetUser() }
         }
         await before?.task.value
-        await SessionScopes.$tellings.withValue(tellings) {
+        await WorkWait.$works.withValue(WorkWait.worksUnderWay + [notice]) {
           for client in clients {
             await client.endings?.tell(scope)
             // Of a client that is there, nothing is left now.
@@ -85,9 +81,10 @@ package final class SessionScopes: Sendable {
           }
           await leftovers.remove(of: scope)
         }
-        SessionScopes.waits.withLock { $0.end(id) }
+        notice.end()
+        wait?.end()
       }
-      state.telling = (id, task)
+      state.last = (notice, task)
     }
   }
 
@@ -119,53 +116,13 @@ package final class SessionScopes: Sendable {
   /// In a behavior that is being told of one, it returns at once where it would wait for itself: for its own session,
   /// or for another one whose behavior waits for this one.
   package func wait() async {
-    guard let telling = state.withLock({ $0.telling }) else { return }
-    let own = SessionScopes.tellings
-    guard SessionScopes.waits.withLock({ $0.beginWait(of: own, for: telling.id) }) else { return }
-    await telling.task.value
-    SessionScopes.waits.withLock { $0.endWait(of: own, for: telling.id) }
+    // A behavior that signs in or out while it is told would wait for itself. So would those of two sessions that sign
+    // out each the other one.
+    guard let last = state.withLock({ $0.last }), let wait = WorkWait(for: last.notice) else { return }
+    await last.task.value
+    wait.end()
   }
 
   /// The number of those who wait for the owner to become known.
   package var waiterCount: Int { state.withLock { $0.waiters.count } }
-}
-
-/// The tellings that have not ended, each with those that it waits for.
-private struct TellingWaits {
-  private var lastID: UInt64 = 0
-  private var waits: [UInt64: [UInt64]] = [:]
-
-  /// Adds a telling, which begins after the one before it of its session.
-  mutating func begin(after last: UInt64?) -> UInt64 {
-    lastID += 1
-    waits[lastID] = last.map { [$0] } ?? []
-    return lastID
-  }
-
-  mutating func end(_ id: UInt64) { waits[id] = nil }
-
-  /// Begins to wait for a telling, unless it waits itself for one of those that would wait.
-  ///
-  /// - Parameters:
-  ///   - own: The tellings that would wait, the outermost first; none for a task that is part of none.
-  ///   - other: The telling to wait for.
-  /// - Returns: Whether to wait.
-  mutating func beginWait(of own: [UInt64], for other: UInt64) -> Bool {
-    guard let last = own.last else { return true }
-    var (found, next): (Set<UInt64>, [UInt64]) = ([other], [other])
-    while let id = next.popLast() {
-      // A telling that has ended keeps no one waiting.
-      guard let others = waits[id] else { continue }
-      if own.contains(id) { return false }
-      next += others.filter { found.insert($0).inserted }
-    }
-    waits[last]?.append(other)
-    return true
-  }
-
-  /// Ends a wait that has begun.
-  mutating func endWait(of own: [UInt64], for other: UInt64) {
-    guard let last = own.last, let place = waits[last]?.lastIndex(of: other) else { return }
-    waits[last]?.remove(at: place)
-  }
 }

@@ -117,8 +117,8 @@ public final class Outbox: Sendable {
   /// Sends what is due, and returns when nothing more is.
   ///
   /// It ends the pauses after which a bad network, or a user without a token, is tried again. While another process
-  /// sends, it waits for that one. After ``suspend()`` it returns at once. It waits for all requests under way: a behavior
-  /// that serves the request of an entry would wait for itself, and calls it in a task of its own.
+  /// sends, it waits for that one. After ``suspend()`` it returns at once. It waits for all requests under way: a
+  /// behavior that serves the request of an entry would wait for itself, and calls it in a task of its own.
   ///
   /// - Parameter limit: The longest time to take; the requests under way then go on if ``start()`` was called, and are
   ///   cancelled otherwise. Within it, a bad network is tried again, and so is an entry whose wait ends within it

@@ -76,6 +76,34 @@ import Testing
     withExtendedLifetime(clients) {}
   }
 
+  /// Sends a request by another client when an owner ends.
+  private struct Sender: RequestBehavior {
+    let client: NetworkClient
+
+    func scopeEnded(_ scope: String) async { try? await client.send(.get("x")) }
+  }
+
+  @Test func `a shared request that signs a user out does not wait for a behavior that waits for it`() async throws {
+    fixture.answer(200)
+    let (alice, gate, events) = (try await fixture.alice(), TestGate(), RecordedEvents())
+    let leaving = ClosureBehavior("leaving", order: .inside(.coalescing)) { request, next in
+      await gate.pass()
+      try await alice.signOut()
+      return try await next(request)
+    }
+    let sharing = NetworkClient(ClosureTransport(200, "body"), [events, .coalescing(), leaving])
+    let client = fixture.client(alice, Sender(client: sharing))
+    try await client.send(.get("a"))
+    let shared = Task { try await sharing.send(.get("x")) }
+    await gate.waitForArrivals(1)
+    let signOut = Task { try await alice.signOut() }
+    await events.waitFor(1, "joined")
+    gate.open()
+    try await shared.value
+    try await signOut.value
+    withExtendedLifetime(client) {}
+  }
+
   /// Counts the notifications of the end of an owner.
   private final class Counter: RequestBehavior {
     let count = Box(0)

@@ -14,7 +14,7 @@ public final class Coalescer: Sendable {
   }
 
   /// One send for all callers that make the same request.
-  final class Flight: Sendable {
+  final class Flight: AwaitedWork {
     private struct State {
       var callers = WaitingCallers<Outcome>()
       /// The URLs of the requests, if the key has a name instead of one.
@@ -139,12 +139,6 @@ public final class Coalescer: Sendable {
 
   private let flights = Locked(Flights())
 
-  /// The flights under way that this task works for.
-  @TaskLocal private static var atWork: [Flight] = []
-
-  /// The waits of all coalescers: flights of two clients may wait for each other, too.
-  private static let waits = Locked(FlightWaits())
-
   /// Creates a coalescer without flights.
   public init() {}
 
@@ -178,11 +172,8 @@ public final class Coalescer: Sendable {
     let number: Int
     /// Whether the flight is to be started.
     let isNew: Bool
-    /// The flights that the caller works for, which wait for this one.
-    fileprivate let waiting: [Flight]
-
-    /// Records that the caller waits no longer.
-    func endWait() { Coalescer.endWait(of: waiting, for: flight) }
+    /// The wait of the caller for the flight, to be ended by the caller.
+    let wait: WorkWait
   }
 
   /// Joins the flight of a key, or starts one.
@@ -196,39 +187,28 @@ public final class Coalescer: Sendable {
   func join(
     _ key: SharingKey, _ request: NetworkRequest, _ waiter: Waiter<Outcome>, _ makePlace: () -> DetachedNext
   ) -> Joined? {
-    let waiting = Coalescer.atWork.filter { !$0.isOver }
-    return flights.withLock { flights in
+    flights.withLock { flights in
       if let flight = flights.byKey[key] {
-        guard Coalescer.beginWait(of: waiting, for: flight) else { return nil }
+        guard let wait = WorkWait(for: flight) else { return nil }
         if let number = flight.join(request, waiter) {
           flights.note(request, of: flight)
-          return Joined(flight: flight, number: number, isNew: false, waiting: waiting)
+          return Joined(flight: flight, number: number, isNew: false, wait: wait)
         }
-        Coalescer.endWait(of: waiting, for: flight)
+        wait.end()
       }
       let flight = Flight(key, makePlace())
-      _ = Coalescer.beginWait(of: waiting, for: flight)
+      // No flight waits for a new one.
+      guard let wait = WorkWait(for: flight) else { return nil }
       let number = flight.join(request, waiter) ?? 1
       flights.insert(flight)
       flights.note(request, of: flight)
-      return Joined(flight: flight, number: number, isNew: true, waiting: waiting)
+      return Joined(flight: flight, number: number, isNew: true, wait: wait)
     }
-  }
-
-  /// Records that flights wait for another, unless it waits for one of them.
-  private static func beginWait(of waiting: [Flight], for flight: Flight) -> Bool {
-    guard !waiting.isEmpty else { return true }
-    return waits.withLock { $0.begin(waiting.map(ObjectIdentifier.init), for: ObjectIdentifier(flight)) }
-  }
-
-  private static func endWait(of waiting: [Flight], for flight: Flight) {
-    guard !waiting.isEmpty else { return }
-    waits.withLock { $0.end(waiting.map(ObjectIdentifier.init), for: ObjectIdentifier(flight)) }
   }
 
   /// Sends the request for all waiters of a flight.
   func start(_ flight: Flight, _ request: NetworkRequest) {
-    Coalescer.$atWork.withValue(Coalescer.atWork.filter { !$0.isOver } + [flight]) {
+    WorkWait.$works.withValue(WorkWait.worksUnderWay + [flight]) {
       _ = flight.place.start(request, isAwaited: true) { [weak self] result in
         self?.remove(flight)
         flight.end(result)

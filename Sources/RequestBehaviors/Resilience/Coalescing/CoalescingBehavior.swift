@@ -69,7 +69,7 @@ public struct CoalescingBehavior: UniqueBehavior, SharedStateBehavior {
     }
     defer { if let waiting { call.end(waiting) } }
     do {
-      defer { joined.endWait() }
+      defer { joined.wait.end() }
       let outcome = try await withTaskCancellationHandler {
         // The behaviors further in may compute before the flight first waits, and this caller may leave meanwhile.
         if isNew { coalescer.start(flight, request) }
