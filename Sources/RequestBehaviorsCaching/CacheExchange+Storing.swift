@@ -97,8 +97,17 @@ extension CacheExchange {
   }
 
   /// Replaces the stored response by the updated one, or removes it if the update forbids storing.
-  func replace(_ stored: StoredResponse, by updated: StoredResponse, of fetch: CacheActivity.Fetch) async {
-    if Storability.isForbidden(updated.statusCode, updated.headers) {
+  ///
+  /// - Parameters:
+  ///   - stored: The response as it was found.
+  ///   - updated: The response with the updates of a later one.
+  ///   - response: The later response.
+  ///   - fetch: The fetch that it came from.
+  func replace(
+    _ stored: StoredResponse, by updated: StoredResponse, after response: NetworkResponse, of fetch: CacheActivity.Fetch
+  ) async {
+    let isSeen = CacheVariant.isSeen(of: updated.headers, at: request.headers, sent: response.request.headers)
+    if !isSeen || Storability.isForbidden(updated.statusCode, updated.headers) {
       await remove(stored)
     } else if updated.variant == stored.variant {
       await perform { try await cache.store.update(stored, to: updated, for: key) }
@@ -114,7 +123,7 @@ extension CacheExchange {
     _ stored: StoredResponse?, byOwn response: NetworkResponse, of fetch: CacheActivity.Fetch
   ) async {
     guard let stored, CacheValidators(response.headers).etag != nil, confirms(response, stored) else { return }
-    if let updated = updated(stored, by: response) { await replace(stored, by: updated, of: fetch) }
+    if let updated = updated(stored, by: response) { await replace(stored, by: updated, after: response, of: fetch) }
   }
 
   /// Updates a stored response by a response to a HEAD, or removes it if the content has changed (RFC 9111 §4.3.5).
@@ -127,7 +136,7 @@ extension CacheExchange {
     guard stored.statusCode == 200, CacheValidators.describesSameContent(response.headers, as: stored.headers),
       let updated = updated(stored, by: response)
     else { return await remove(stored) }
-    await replace(stored, by: updated, of: fetch)
+    await replace(stored, by: updated, after: response, of: fetch)
   }
 
   // MARK: - The store

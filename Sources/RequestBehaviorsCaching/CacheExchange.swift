@@ -147,7 +147,7 @@ struct CacheExchange: Sendable {
     guard confirms(fetched.response, stored), let updated = updated(stored, by: fetched.response),
       let response = try updated.response(to: request, source: .revalidated, now: now)
     else { return try await fetchAnew(insteadOf: stored) }
-    await replace(stored, by: updated, of: fetch)
+    await replace(stored, by: updated, after: fetched.response, of: fetch)
     note(.revalidated)
     return response
   }

@@ -208,6 +208,37 @@ import Testing
     #expect(fixture.store.size == 0)
   }
 
+  /// Adds a field that the cache does not see.
+  private struct LanguageBehavior: RequestBehavior {
+    let order = BehaviorOrder.inside(.caching)
+    let language: Box<String>
+
+    func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+      var request = request
+      request.headers.set("X-Language", language.value)
+      return try await next(request)
+    }
+  }
+
+  @Test(arguments: [RequestMethod.get, .head])
+  func `a response is not used again once a validation says that it varies by a field that was added further in`(
+    method: RequestMethod
+  ) async throws {
+    let language = Box("de")
+    let varying: HeaderFields = ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Vary": "X-Language"]
+    let fixture = CacheFixture(
+      [
+        Reply(headers: ["Cache-Control": "no-cache", "ETag": "\"a\""], body: "Hallo"), Reply(headers: varying),
+        Reply(headers: varying, body: "Hello", confirms: false),
+      ], LanguageBehavior(language: language))
+    #expect(try await fixture.send().text == "Hallo")
+    let validation = try await fixture.send(.init(method, "a"))
+    #expect(try validation.text == (method == .get ? "Hallo" : ""))
+    #expect(fixture.store.count == 0)
+    language.value = "en"
+    #expect(try await fixture.send().text == "Hello")
+  }
+
   @Test func `a store that fails costs the cache, never the request`() async throws {
     let events = Box<[CacheEvent]>([])
     let client = NetworkClient(
