@@ -91,9 +91,12 @@ extension CacheExchange {
   /// Returns a stored response with the updates of a later one.
   func updated(_ stored: StoredResponse, by response: NetworkResponse) -> StoredResponse? {
     let times = FetchedResponse(response: response, fetch: nil).times
-    return stored.updated(
+    var updated = stored.updated(
       by: response.headers, to: request, requestTime: times.request, responseTime: times.response,
       policy: cache.policy)
+    // Its fields and its lifetime are those of the later response, which a client without a verification got.
+    if response.verification != .verified { updated?.verification = response.verification }
+    return updated
   }
 
   /// Replaces the stored response by the updated one, or removes it if the update forbids storing.

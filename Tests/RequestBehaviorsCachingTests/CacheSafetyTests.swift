@@ -239,6 +239,32 @@ import Testing
     #expect(try await fixture.send().text == "Hello")
   }
 
+  @Test(arguments: [RequestMethod.get, .head])
+  func `what an unverified validation says is not used where responses are verified`(method: RequestMethod) async throws
+  {
+    let isPortal = Box(false)
+    let transport = ClosureTransport { request in
+      var headers: HeaderFields = ["Cache-Control": "max-age=60", "ETag": "\"a\"", "X-Portal": "yes"]
+      if isPortal.value {
+        return NetworkResponse(request: request, statusCode: request.method == .head ? 200 : 304, headers: headers)
+      }
+      headers = ["Cache-Control": "no-cache", "ETag": "\"a\"", "X-API-Nonce": request.headers["X-API-Nonce"] ?? ""]
+      return NetworkResponse(request: request, statusCode: 200, headers: headers, body: .data(Data("body".utf8)))
+    }
+    let store = MemoryCacheStore()
+    let verifying = NetworkClient(transport, [.caching(store), .nonceVerification()])
+    let other = NetworkClient(transport, [.caching(store)])
+    let get = Request<NetworkResponse>.get("a")
+    _ = try await verifying.send(get)
+    isPortal.value = true
+    #expect(try await other.send(Request<NetworkResponse>(method, "a")).verification == .none)
+    isPortal.value = false
+    let response = try await verifying.send(get)
+    #expect(response.source == .network)
+    #expect(response.verification == .verified)
+    #expect(response.headers["X-Portal"] == nil)
+  }
+
   @Test func `a store that fails costs the cache, never the request`() async throws {
     let events = Box<[CacheEvent]>([])
     let client = NetworkClient(
