@@ -136,7 +136,9 @@ extension ChainRun {
   func note(_ body: RequestBody?) {
     guard case .oneShot(let stream)? = body?.content else { return }
     state.withLock { state in
-      if !state.oneShotBodies.contains(where: { $0 === stream }) { state.oneShotBodies.append(stream) }
+      if state.oneShotBodies.contains(where: { $0 === stream }) { return }
+      state.oneShotBodies.append(stream)
+      stream.hold()
     }
   }
 
@@ -149,7 +151,7 @@ extension ChainRun {
       defer { state.oneShotBodies = [] }
       return state.oneShotBodies
     }
-    for body in bodies { body.cancelUnlessConsumed() }
+    for body in bodies { body.letGo() }
     let forgotten = call.withState { state in
       state.observers = []
       return state.memory.endSend()

@@ -1,5 +1,6 @@
 import Foundation
 import RequestBehaviors
+import RequestBehaviorsTesting
 import TestSupport
 import Testing
 
@@ -92,6 +93,41 @@ import Testing
     }
     try await NetworkClient(transport).send(upload)
     #expect(cancelled.value == 0)
+  }
+
+  @Test(arguments: ["fails", "sends"])
+  func `of two calls at once with the same body, the first that reads it sends all of it`(second: String) async throws {
+    let gate = TestGate()
+    let passing = ClosureBehavior("passing") { request, next in try await next(request) }
+    let holding = ClosureBehavior("holding") { request, next in
+      if gate.arrivalCount == 0 {
+        await gate.pass()
+      } else if second == "fails" {
+        throw Failure("no")
+      }
+      return try await next(request)
+    }
+    let bodies = Box<[Data]>([])
+    let transport = ClosureTransport { request in
+      let data = try await request.bodyData()
+      bodies.update { $0.append(data) }
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let client = NetworkClient(transport, [passing, holding])
+    let upload = Request<Void>.post("x", body: .oneShot(ByteStream(chunks: [Data("x".utf8)])))
+    let held = Task { try await client.send(upload) }
+    await gate.waitForArrivals(1)
+    if second == "fails" {
+      await #expect(throws: Failure.self) { try await client.send(upload) }
+      gate.open()
+      try await held.value
+    } else {
+      try await client.send(upload)
+      gate.open()
+      let error = await #expect(throws: NetworkError.self) { try await held.value }
+      #expect(error?.code == .bodyConsumed)
+    }
+    #expect(bodies.value == [Data("x".utf8)])
   }
 
   @Test func `a body that was taken and never read is cancelled at the end of the call, not before`() async throws {

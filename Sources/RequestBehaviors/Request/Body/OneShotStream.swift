@@ -4,8 +4,15 @@ import Foundation
 public final class OneShotStream: Sendable {
   private struct State {
     var isConsumed = false
-    /// The levels of the chain at which the body is being sent.
-    var levels: Set<Int> = []
+    /// The levels of the chain at which the body is being sent, for each run: two calls may have the same body.
+    var levels: Set<Level> = []
+    /// The number of runs that may still read the body.
+    var holderCount = 0
+  }
+
+  private struct Level: Hashable {
+    let run: ObjectIdentifier
+    let index: Int
   }
 
   private let stream: ByteStream
@@ -34,9 +41,23 @@ public final class OneShotStream: Sendable {
     stream.cancel()
   }
 
+  /// Cancels the stream, unless it is being read or may still be read by a run that holds it.
   func cancelUnlessConsumed() {
-    guard (try? consume()) != nil else { return }
-    stream.cancel()
+    let isUnwanted = state.withLock { state in
+      guard state.holderCount == 0, !state.isConsumed else { return false }
+      state.isConsumed = true
+      return true
+    }
+    if isUnwanted { stream.cancel() }
+  }
+
+  /// Keeps the body for a run, whatever becomes of other calls that have the same body.
+  func hold() { state.withLock { $0.holderCount += 1 } }
+
+  /// Ends the hold of a run; the last one cancels the stream unless it has been read.
+  func letGo() {
+    state.withLock { $0.holderCount -= 1 }
+    cancelUnlessConsumed()
   }
 
   private func consume() throws -> ByteStream {
@@ -48,10 +69,14 @@ public final class OneShotStream: Sendable {
     return stream
   }
 
-  /// Enters a level of the chain; returns `false` if the body is already being sent at that level.
-  func enter(level: Int) -> Bool { state.withLock { $0.levels.insert(level).inserted } }
+  /// Enters a level of a run's chain; returns `false` if the run is already sending the body at that level.
+  func enter(level: Int, of run: ChainRun) -> Bool {
+    state.withLock { $0.levels.insert(Level(run: ObjectIdentifier(run), index: level)).inserted }
+  }
 
-  func leave(level: Int) { state.withLock { _ = $0.levels.remove(level) } }
+  func leave(level: Int, of run: ChainRun) {
+    state.withLock { _ = $0.levels.remove(Level(run: ObjectIdentifier(run), index: level)) }
+  }
 }
 
 extension OneShotStream {
