@@ -18,14 +18,13 @@ extension NetworkClient {
     let call = makeCall(for: request)
     var run: ChainRun?
     var built: NetworkRequest?
+    var isRunning = false
     let hasBegun = lifetime.beginCall(isNeeded: parent != nil)
     do {
       if !hasBegun {
         // For the log: a line without method and URL would not say which request came too late.
         built = try? build(request, call, accept: accept)
-        var error = NetworkError.clientShutDown()
-        error.progress = NetworkError.Progress(.notSent)
-        throw error
+        throw NetworkError.clientShutDown()
       }
       let chain = try chain(for: request)
       if call.options.delivery == .streamed { try chain.checkStreams() }
@@ -33,6 +32,7 @@ extension NetworkClient {
       run = newRun
       let networkRequest = try build(request, call, accept: accept)
       built = networkRequest
+      isRunning = true
       let response = try await chain.run(networkRequest, in: newRun)
       guard response.isAcceptable else { throw NetworkError.unacceptableStatus(response) }
       return PerformedCall(call: call, chain: chain, request: networkRequest, response: response)
@@ -40,7 +40,7 @@ extension NetworkClient {
       // A body that was not sent has no other reader to end it.
       call.options.progress?.finish()
       if run == nil || built == nil { request.body?.cancelUnlessConsumed() }
-      let error = attribute(thrown, to: built)
+      let error = attribute(thrown, to: built, isUnsent: !isRunning)
       (error as? NetworkError)?.request?.call.noteFailure(in: run?.chain)
       report(to: observers(of: run?.chain)) {
         CallReport(
@@ -54,9 +54,12 @@ extension NetworkClient {
 
   /// Returns the error with the call's request if it names no request, so that its description hides the call's
   /// secrets.
-  private func attribute(_ error: any Error, to request: NetworkRequest?) -> any Error {
+  ///
+  /// The error of a call whose behaviors did not run says that nothing was sent.
+  private func attribute(_ error: any Error, to request: NetworkRequest?, isUnsent: Bool) -> any Error {
     guard var error = error as? NetworkError, error.request == nil else { return error }
     error.request = request
+    if isUnsent, error.progress == nil { error.progress = NetworkError.Progress(.notSent) }
     return error
   }
 

@@ -36,6 +36,16 @@ import Testing
     #expect(server.ranges == ["all -", "bytes=2- \"a\""])
   }
 
+  @Test func `a download that has no place for its file has not arrived`() async throws {
+    let destination = server.folder.appending(path: "none/file.bin")
+    let error = await #expect(throws: NetworkError.self) {
+      try await server.client().download(.post("file"), to: destination)
+    }
+    #expect(error?.code == .fileUnwritable)
+    #expect(error?.mayHaveArrived == false)
+    #expect(server.ranges.isEmpty)
+  }
+
   @Test(arguments: ["", "2cf2", String(repeating: "g", count: 64)])
   func `an invalid checksum is an error before the send`(text: String) async throws {
     let error = await #expect(throws: NetworkError.self) {

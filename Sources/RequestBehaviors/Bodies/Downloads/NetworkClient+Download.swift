@@ -60,7 +60,9 @@ extension NetworkClient {
     } catch {
       // No call began whose end would finish the progress.
       configuration.options.overridden(by: request.options).progress?.finish()
-      throw error
+      guard var unsent = error as? NetworkError else { throw error }
+      unsent.progress = NetworkError.Progress(.notSent)
+      throw unsent
     }
     do {
       let response = try await download(

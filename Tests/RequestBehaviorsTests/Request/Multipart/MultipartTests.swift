@@ -122,6 +122,7 @@ import Testing
       try await NetworkClient(transport).send(.post("photos", body: form))
     }
     #expect(error?.code == .bodyUnreadable)
+    #expect(error?.mayHaveArrived == false)
     #expect(transport.sent.isEmpty)
   }
 
