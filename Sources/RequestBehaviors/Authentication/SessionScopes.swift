@@ -73,7 +73,7 @@ package final class SessionScopes: Sendable {
           for client in clients { client.endings?.forgetUser() }
         }
         await before?.task.value
-        await WorkWait.$works.withValue(WorkWait.worksUnderWay + [notice]) {
+        await WorkWait.$works.withValue(WorkWait.works(and: notice)) {
           for client in clients {
             await client.endings?.tell(scope)
             // Of a client that is there, nothing is left now.

@@ -32,10 +32,12 @@ public struct Next: Sendable {
     var oneShot: OneShotStream?
     if case .oneShot(let body)? = request.body?.content {
       run.note(request.body)
-      guard body.enter(level: index, of: run) else { throw broken("called next concurrently with a one-shot body") }
+      guard body.enter(level: index, of: ObjectIdentifier(run)) else {
+        throw broken("called next concurrently with a one-shot body")
+      }
       oneShot = body
     }
-    defer { oneShot?.leave(level: index, of: run) }
+    defer { oneShot?.leave(level: index, of: ObjectIdentifier(run)) }
     run.noteSecrets(addedTo: request, since: original, at: index)
     return try await run.chain.runHooks(at: index, request, in: run)
   }

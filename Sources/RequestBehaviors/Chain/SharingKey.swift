@@ -10,7 +10,10 @@ public struct SharingKey: Hashable, Sendable {
   public let scopes: [String]
   /// The sign-ins that the request belongs to: the same account may have signed in again since another request.
   private let signIns: [ObjectIdentifier: Int]
-  private let credentials: [String?]
+  /// A digest of the request's own credentials.
+  private let ownCredentials: String?
+  /// A digest of the credentials that behaviors further in add.
+  private let innerCredentials: String?
   private let content: Content
 
   private enum Content: Hashable, Sendable {
@@ -52,10 +55,8 @@ public struct SharingKey: Hashable, Sendable {
     list = ObjectIdentifier(chain.base ?? chain)
     scopes = request.call.scopes
     signIns = request.call.tokenSignIns.merging(request.call[SignInNumbers.self]) { first, _ in first }
-    credentials = [
-      request.credentialDigest(salt: SharingKey.salt),
-      chain.credentialDigest(for: request, below: index, salt: SharingKey.salt),
-    ]
+    ownCredentials = request.credentialDigest(salt: SharingKey.salt)
+    innerCredentials = chain.credentialDigest(for: request, below: index, salt: SharingKey.salt)
     // A name replaces the content of the request, but never its owner or credentials.
     if let name {
       content = .named(name)

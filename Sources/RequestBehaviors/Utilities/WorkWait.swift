@@ -33,7 +33,17 @@ struct WorkWait: Sendable {
   }
 
   /// The works that this task is a part of and that are not over.
-  static var worksUnderWay: [any AwaitedWork] { works.filter { !$0.isOver } }
+  static var worksUnderWay: [any AwaitedWork] {
+    let works = works
+    return works.isEmpty ? works : works.filter { !$0.isOver }
+  }
+
+  /// Returns the works of a task that is a part of one more work.
+  static func works(and work: any AwaitedWork) -> [any AwaitedWork] {
+    var works = worksUnderWay
+    works.append(work)
+    return works
+  }
 
   /// Records the end of the wait.
   func end() {

@@ -70,12 +70,12 @@ public final class OneShotStream: Sendable {
   }
 
   /// Enters a level of a run's chain; returns `false` if the run is already sending the body at that level.
-  func enter(level: Int, of run: ChainRun) -> Bool {
-    state.withLock { $0.levels.insert(Level(run: ObjectIdentifier(run), index: level)).inserted }
+  func enter(level: Int, of run: ObjectIdentifier) -> Bool {
+    state.withLock { $0.levels.insert(Level(run: run, index: level)).inserted }
   }
 
-  func leave(level: Int, of run: ChainRun) {
-    state.withLock { _ = $0.levels.remove(Level(run: ObjectIdentifier(run), index: level)) }
+  func leave(level: Int, of run: ObjectIdentifier) {
+    state.withLock { _ = $0.levels.remove(Level(run: run, index: level)) }
   }
 }
 
