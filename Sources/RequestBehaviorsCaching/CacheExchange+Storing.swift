@@ -94,7 +94,7 @@ extension CacheExchange {
     var updated = stored.updated(
       by: response.headers, to: request, requestTime: times.request, responseTime: times.response,
       policy: cache.policy)
-    // Its fields and its lifetime are those of the later response, which a client without a verification got.
+    // Its fields and its lifetime are those of the later response, which a client without a verification may have got.
     if response.verification != .verified { updated?.verification = response.verification }
     return updated
   }

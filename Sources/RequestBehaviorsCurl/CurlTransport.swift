@@ -130,8 +130,7 @@
         upload?.cancel()
         guard var failure = (error as? RefusedOption)?.networkError() ?? error as? NetworkError else { throw error }
         failure.request = request
-        failure.progress = NetworkError.Progress(.notSent)
-        throw failure
+        throw failure.unsent
       }
     }
 

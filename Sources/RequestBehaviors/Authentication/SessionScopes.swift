@@ -17,6 +17,7 @@ package final class SessionScopes: Sendable {
 
   private struct State {
     var clients: [Client] = []
+    /// The latest notice, and the task that sends it.
     var last: (notice: EndNotice, task: Task<Void, Never>)?
     var waiters: [UInt64: Waiter<Void>] = [:]
     var lastWaiter: UInt64 = 0
@@ -113,11 +114,9 @@ package final class SessionScopes: Sendable {
 
   /// Waits until the clients know of all owners that have ended.
   ///
-  /// In a behavior that is being told of one, it returns at once where it would wait for itself: for its own session,
-  /// or for another one whose behavior waits for this one.
+  /// In a behavior that is being told of one, it returns at once where it would wait for itself: for the notice of its
+  /// own session, or for that of another session whose behavior waits for this one.
   package func wait() async {
-    // A behavior that signs in or out while it is told would wait for itself. So would those of two sessions that sign
-    // out each the other one.
     guard let last = state.withLock({ $0.last }), let wait = WorkWait(for: last.notice) else { return }
     await last.task.value
     wait.end()

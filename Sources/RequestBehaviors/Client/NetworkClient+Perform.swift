@@ -18,7 +18,6 @@ extension NetworkClient {
     let call = makeCall(for: request)
     var run: ChainRun?
     var built: NetworkRequest?
-    var isRunning = false
     let hasBegun = lifetime.beginCall(isNeeded: parent != nil)
     do {
       if !hasBegun {
@@ -32,7 +31,6 @@ extension NetworkClient {
       run = newRun
       let networkRequest = try build(request, call, accept: accept)
       built = networkRequest
-      isRunning = true
       let response = try await chain.run(networkRequest, in: newRun)
       guard response.isAcceptable else { throw NetworkError.unacceptableStatus(response) }
       return PerformedCall(call: call, chain: chain, request: networkRequest, response: response)
@@ -40,7 +38,7 @@ extension NetworkClient {
       // A body that was not sent has no other reader to end it.
       call.options.progress?.finish()
       if run == nil || built == nil { request.body?.cancelUnlessConsumed() }
-      let error = attribute(thrown, to: built, isUnsent: !isRunning)
+      let error = attribute(thrown, to: built, isUnsent: !hasBegun || built == nil)
       (error as? NetworkError)?.request?.call.noteFailure(in: run?.chain)
       report(to: observers(of: run?.chain)) {
         CallReport(
@@ -59,8 +57,7 @@ extension NetworkClient {
   private func attribute(_ error: any Error, to request: NetworkRequest?, isUnsent: Bool) -> any Error {
     guard var error = error as? NetworkError, error.request == nil else { return error }
     error.request = request
-    if isUnsent, error.progress == nil { error.progress = NetworkError.Progress(.notSent) }
-    return error
+    return isUnsent && error.progress == nil ? error.unsent : error
   }
 
   private func chain<Value>(for request: Request<Value>) throws -> Chain {

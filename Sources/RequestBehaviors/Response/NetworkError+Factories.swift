@@ -15,6 +15,13 @@ extension NetworkError {
       .bodyTooLarge, "the body is longer than the limit of \(limit) bytes; raise bodyLimit if that is expected")
   }
 
+  /// The error with the progress of a call of which nothing was sent.
+  package var unsent: NetworkError {
+    var error = self
+    error.progress = Progress(.notSent)
+    return error
+  }
+
   package static func clientShutDown() -> NetworkError {
     NetworkError(.clientShutDown, "the client was shut down; make a new one")
   }

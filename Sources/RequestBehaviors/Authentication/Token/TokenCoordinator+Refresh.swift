@@ -59,19 +59,17 @@ extension TokenCoordinator {
   /// The lock is held until the refresh has ended, not until its source has: after a sign-out the source may wait long
   /// for its server, and the next user's refresh does not wait for that.
   private func runAlone(_ refresh: TokenState.Refresh, _ work: @escaping @Sendable () async -> Void) async {
-    let running = Locked<Task<Void, Never>?>(nil)
+    let (source, task) = (CancellableTask<Void>(), Locked<Task<Void, any Error>?>(nil))
     await withTaskCancellationHandler {
       do {
         try await store.withRefreshLock(
           RefreshWork {
             guard let end = self.enter(refresh) else { return }
-            let task = Task {
+            let begun = source.begin(onThisThread: true) {
               await work()
               end.settle(.success(()))
             }
-            running.withLock { $0 = task }
-            // The cancellation may have come before there was a task.
-            if Task.isCancelled { task.cancel() }
+            task.withLock { $0 = begun }
             try? await end.settlement()
             // A sign-in or sign-out that has ended this refresh is stored before another process may refresh: it would
             // find the old token, and send the refresh token once more.
@@ -87,9 +85,9 @@ extension TokenCoordinator {
         }
         fail(refresh, unasked: NetworkError.tokenStoreUnreadable(error))
       }
-      await running.withLock { $0 }?.value
+      _ = await task.withLock { $0 }?.result
     } onCancel: {
-      running.withLock { $0 }?.cancel()
+      source.cancel()
     }
   }
 

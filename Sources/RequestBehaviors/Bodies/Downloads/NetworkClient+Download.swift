@@ -60,9 +60,7 @@ extension NetworkClient {
     } catch {
       // No call began whose end would finish the progress.
       configuration.options.overridden(by: request.options).progress?.finish()
-      guard var unsent = error as? NetworkError else { throw error }
-      unsent.progress = NetworkError.Progress(.notSent)
-      throw unsent
+      throw (error as? NetworkError)?.unsent ?? error
     }
     do {
       let response = try await download(

@@ -197,7 +197,7 @@ public final class Coalescer: Sendable {
         wait.end()
       }
       let flight = Flight(key, makePlace())
-      // No flight waits for a new one.
+      // A new flight waits for nothing yet, so this wait closes no circle.
       guard let wait = WorkWait(for: flight) else { return nil }
       let number = flight.join(request, waiter) ?? 1
       flights.insert(flight)

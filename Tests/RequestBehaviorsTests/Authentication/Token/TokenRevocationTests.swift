@@ -170,7 +170,10 @@ import Testing
     #expect(revoked.withLock { $0 } == ["r0"])
   }
 
-  @Test func `a refresh of the next user does not wait for the one that the sign-out ended`() async throws {
+  @Test(arguments: [false, true])
+  func `a refresh of the next user does not wait for the one that the sign-out ended`(isInAnotherSession: Bool)
+    async throws
+  {
     let gate = TestGate()
     let source = ClosureTokenSource(refresh: { token, _ in
       if token.refreshToken == "r0" { await gate.pass() }
@@ -178,18 +181,28 @@ import Testing
     })
     let folder = FileManager.default.temporaryDirectory.appending(path: "revocation-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
-    let store = FileTokenStore(url: folder.appending(path: "token.json"))
-    let session = TokenSession(source: source, store: store, clock: clock.requestClock)
-    let client = NetworkClient(baseURL: mock.baseURL, behaviors: [.tokenAuth(session)], transport: mock)
+    func session() -> TokenSession {
+      let store = FileTokenStore(url: folder.appending(path: "token.json"))
+      return TokenSession(source: source, store: store, clock: clock.requestClock)
+    }
+    let last = session()
+    let next = isInAnotherSession ? session() : last
+    let clients = [last, next].map {
+      NetworkClient(baseURL: mock.baseURL, behaviors: [.tokenAuth($0)], transport: mock)
+    }
     mock.on(.get, "a").respond(200)
-    try await session.signIn(AccessToken("a0", expiresAt: .distantPast, refreshToken: "r0"))
-    let first = Task { try await client.send(.get("a")) }
+    try await last.signIn(AccessToken("a0", expiresAt: .distantPast, refreshToken: "r0"))
+    let first = Task { try await clients[0].send(.get("a")) }
     await gate.waitForArrivals(1)
-    let leaving = Task { try await session.signOut { note($0) } }
+    let events = last.events
+    let leaving = Task { try await last.signOut { note($0) } }
+    // It is told when the sign-out is stored.
+    _ = await events.first { if case .signedOut = $0 { true } else { false } }
     await #expect(throws: NetworkError.self) { try await first.value }
-    try await session.signIn(AccessToken("b0", expiresAt: .distantPast, refreshToken: "s0"))
-    try await client.send(.get("a"))
-    #expect(try await store.load()?.refreshToken == "new s0")
+    try await next.signIn(AccessToken("b0", expiresAt: .distantPast, refreshToken: "s0"))
+    try await clients[1].send(.get("a"))
+    let stored = try await FileTokenStore(url: folder.appending(path: "token.json")).load()
+    #expect(stored?.refreshToken == "new s0")
     gate.open()
     try await leaving.value
     #expect(revoked.withLock { $0 } == ["new r0"])
