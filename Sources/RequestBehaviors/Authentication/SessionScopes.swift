@@ -66,7 +66,7 @@ package final class SessionScopes: Sendable {
       // At once, so that a response that arrives from now on for this owner is not stored.
       for client in clients { client.endings?.note(scope) }
       let (notice, before) = (EndNotice(), state.last)
-      let wait = before.flatMap { WorkWait(of: [notice], for: $0.notice) }
+      let wait = before.flatMap { WorkWait(of: notice, for: $0.notice) }
       let task = Task {
         if let waitForLate {
           // A request that has passed its last check may be sent with the new jar, which is then replaced as well.
@@ -74,7 +74,7 @@ package final class SessionScopes: Sendable {
           for client in clients { client.endings?.forgetUser() }
         }
         await before?.task.value
-        await WorkWait.$works.withValue(WorkWait.works(and: notice)) {
+        await WorkWait.$current.withValue(notice) {
           for client in clients {
             await client.endings?.tell(scope)
             // Of a client that is there, nothing is left now.

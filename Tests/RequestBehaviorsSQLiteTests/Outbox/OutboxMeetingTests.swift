@@ -81,6 +81,46 @@ import Testing
     #expect(world.sent == ["POST /pings/1"])
   }
 
+  @Test func `a sign-out while an entry is served, at which a behavior stops the outbox, ends`() async throws {
+    let world = try OutboxWorld()
+    let session = TokenSession(source: .refreshing { token, _ in token })
+    let stopped = Shared<Outbox?>(nil)
+    let leaving = ClosureBehavior("leaving", afterSuccess: { _, _ in try? await session.signOut() })
+    struct Stopping: RequestBehavior {
+      let outbox: Shared<Outbox?>
+      func scopeEnded(_ scope: String) async { await outbox.value?.stop() }
+    }
+    let client = world.client([.tokenAuth(session), leaving, Stopping(outbox: stopped)])
+    let outbox = try await world.outbox(client, Self.anyone)
+    stopped.value = outbox
+    try await session.signIn(AccessToken("token"), as: "a")
+    try await outbox.enqueue(Ping(number: 1))
+    try await outbox.drain()
+    await outbox.stop()
+    #expect(world.sent == ["POST /pings/1"])
+  }
+
+  @Test func `two outboxes whose behaviors stop each other at once both stop`() async throws {
+    let (world, others, bothServe) = (try OutboxWorld(), Shared<[Outbox]>([]), TestGate())
+    for other in [1, 0] {
+      let stopping = ClosureBehavior(
+        "stopping",
+        beforeSend: { _ in
+          bothServe.arrive()
+          await bothServe.waitForArrivals(2)
+          await others.value[other].stop()
+        })
+      let outbox = try await world.outbox(world.client([stopping]), name: "\(other)", Self.anyone)
+      try await outbox.enqueue(Ping(number: other))
+      others.change { $0.append(outbox) }
+    }
+    async let first = others.value[0].drain()
+    async let second = others.value[1].drain()
+    _ = try await (first, second)
+    for outbox in others.value { await outbox.stop() }
+    #expect(world.sent.isEmpty)
+  }
+
   @Test func `an entry that a behavior refused before it was sent can still be replaced`() async throws {
     struct Own: Error {}
     let world = try OutboxWorld()

@@ -208,7 +208,7 @@ public final class Coalescer: Sendable {
 
   /// Sends the request for all waiters of a flight.
   func start(_ flight: Flight, _ request: NetworkRequest) {
-    WorkWait.$works.withValue(WorkWait.works(and: flight)) {
+    WorkWait.$current.withValue(flight) {
       _ = flight.place.start(request, isAwaited: true) { [weak self] result in
         self?.remove(flight)
         flight.end(result)

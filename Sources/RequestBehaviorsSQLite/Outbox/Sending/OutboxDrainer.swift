@@ -15,7 +15,7 @@ final class OutboxDrainer: Sendable {
     /// The attempts under way, by numbers of their own.
     ///
     /// The next attempt of an entry can begin before the last one has ended.
-    var workers: [Int: Task<Void, Never>] = [:]
+    var workers: [Int: OutboxWorker] = [:]
     var lastWorker = 0
     /// The workers that send, and those that wait until they may.
     var slots = OutboxSlots()
@@ -63,9 +63,6 @@ final class OutboxDrainer: Sendable {
     /// Until then the call waits for the end of a pause, and for entries that rest.
     let end: Duration?
   }
-
-  /// The drainer whose attempt this task is a part of.
-  @TaskLocal static var atWork: ObjectIdentifier?
 
   let core: OutboxCore
   let lock: OutboxLock
@@ -141,10 +138,10 @@ final class OutboxDrainer: Sendable {
   /// A later call that wants to send keeps the lock; then it is not waited for.
   private func finish() async {
     let workers = cancel()
-    // A behavior called this while it served the request of an entry, which has just been cancelled and cannot end
-    // before.
-    if Task.isCancelled, OutboxDrainer.atWork == ObjectIdentifier(self) { return }
-    for worker in workers { await worker.value }
+    var areOver = true
+    for worker in workers where await !worker.wait() { areOver = false }
+    // A worker that waits for this task has been cancelled, and the loop waits for that worker.
+    guard areOver else { return }
     let ending = state.withLock { state -> Waiter<Void>? in
       guard state.loop != nil, !isWanted(state) else { return nil }
       let ending = Waiter<Void>()
@@ -156,7 +153,7 @@ final class OutboxDrainer: Sendable {
   }
 
   @discardableResult
-  private func cancel() -> [Task<Void, Never>] {
+  private func cancel() -> [OutboxWorker] {
     let (workers, drains, error) = state.withLock { state in
       defer { state.drains = [:] }
       return (Array(state.workers.values), Array(state.drains.values), state.endError)
