@@ -121,6 +121,13 @@ extension NetworkError {
         + "the source is given, or with authentication .none")
   }
 
+  static func tokenStoreWaitsForItself() -> NetworkError {
+    NetworkError(
+      .invalidBehavior,
+      "a TokenStore used the session whose token it loads or saves, which waits for the store; use the session in a task "
+        + "that the store does not wait for")
+  }
+
   static func tokenStoreFailed(_ message: String, _ error: (any Error)? = nil) -> NetworkError {
     NetworkError(.tokenStoreFailed, message, underlyingError: error)
   }

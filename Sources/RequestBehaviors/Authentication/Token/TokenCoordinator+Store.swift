@@ -5,7 +5,7 @@ extension TokenCoordinator {
   func load() async throws {
     @Sendable func isLoaded() -> Bool { update { state, _ in state.isLoaded } }
     if isLoaded() { return }
-    try await queue.enqueue { if !isLoaded() { try await self.readAgain() } }.value
+    try await queue.enqueue { if !isLoaded() { try await self.readAgain() } }.end()
   }
 
   /// Reads the store and takes over the changes of another process; runs on the queue.
@@ -61,7 +61,7 @@ extension TokenCoordinator {
   /// A caller that is cancelled does not wait.
   func readAgain(on clock: RequestClock, within limit: Duration?) async -> Bool {
     let reading = queue.enqueue { try await self.readAgain() }
-    return await clock.value(of: Task { (try? await reading.value) != nil }, within: limit) ?? false
+    return await clock.value(of: Task { (try? await reading.end()) != nil }, within: limit) ?? false
   }
 
   /// Reads the store as ``readAgain()``; returns whether it could be read.
@@ -73,7 +73,7 @@ extension TokenCoordinator {
   ///   cannot be read.
   func confirm(_ refresh: TokenState.Refresh) async throws {
     if update({ state, _ in state.isUnderWay(refresh.id) }) {
-      try await queue.enqueue { try await self.readForRefresh() }.value
+      try await queue.enqueue { try await self.readForRefresh() }.end()
     }
     try update { state, _ in
       if state.generation != refresh.generation { throw NetworkError.signedOut() }
@@ -89,10 +89,10 @@ extension TokenCoordinator {
   ///   - token: The token; `nil` to remove it.
   ///   - state: The state.
   ///   - noteNews: Gets the token that is replaced, if another process has stored it since the store was last used.
-  /// - Returns: The task that stores the change.
+  /// - Returns: The operation that stores the change.
   private func enqueueSave(
     _ token: AccessToken?, _ state: inout TokenState, noteNews: (@Sendable (AccessToken) -> Void)? = nil
-  ) -> Task<Void, any Error> {
+  ) -> TokenStoreQueue.Operation {
     state.beginSave()
     return queue.enqueue {
       do {
@@ -119,7 +119,7 @@ extension TokenCoordinator {
         reading: { await self.readIfPossible() }, { self.update { state, _ in state.unsaved } })
       guard let stored else { return }
       self.update { state, _ in state.endSave(of: stored.token, isPending: false, succeeded: true) }
-    }.value
+    }.end()
   }
 }
 
@@ -191,7 +191,7 @@ extension TokenCoordinator {
   /// - Throws: The error of the store, or ``NetworkError`` if the token cannot be sent or the sign-in is void.
   func signIn(_ token: AccessToken, id: String?, since mark: Int? = nil) async throws {
     try token.checkCharacters()
-    var saving: Task<Void, any Error>?
+    var saving: TokenStoreQueue.Operation?
     var isVoid = false
     // Waiters get the token only if the session is known to have had no owner; otherwise they may be another one's.
     complete(isCancelling: true) { state, clock in
@@ -210,7 +210,7 @@ extension TokenCoordinator {
     // Before this returns, the former user's requests must have left, and the clients must know of the change.
     await handOvers.wait()
     await scopes.wait()
-    try await saving?.value
+    try await saving?.end()
   }
 
   /// Forgets the token.
@@ -228,7 +228,7 @@ extension TokenCoordinator {
     isCancelling: Bool = true, since mark: Int? = nil, noteNews: (@Sendable (AccessToken) -> Void)? = nil,
     noting note: (inout TokenState) -> Void = { _ in }
   ) async throws {
-    var removal: Task<Void, any Error>?
+    var removal: TokenStoreQueue.Operation?
     var wasSignedIn = false
     complete(isCancelling: isCancelling) { state, _ in
       if let mark, mark != state.userChanges, state.hasToken { return .ignore }
@@ -243,7 +243,7 @@ extension TokenCoordinator {
     // Before this returns, the user's requests must have left, and the clients must know of the sign-out.
     await handOvers.wait()
     await scopes.wait()
-    try await removal?.value
+    try await removal?.end()
   }
 
   /// Ends the session because the server refuses even a token that it has just given.
@@ -270,7 +270,7 @@ extension TokenCoordinator {
       if let problem { self.broadcast.publish(.storeFailed(problem)) }
       self.saveLater()
     }
-    await removal.endOrCancellation()
+    await Task { try await removal.end() }.endOrCancellation()
   }
 }
 

@@ -10,6 +10,9 @@ import Foundation
 /// session. ``FileTokenStore`` and `SQLiteTokenStore` let one process at a time refresh. Your own store that several
 /// processes share implements ``withRefreshLock(_:)`` and ``replace(_:with:)`` too; ``FileLock`` helps.
 ///
+/// The session waits for its store, so the methods of a store must not use the session, nor a client that needs its
+/// token. They fail with ``NetworkError/Code-swift.struct/invalidBehavior`` there.
+///
 /// `KeychainTokenStore` on Apple platforms and ``FileTokenStore`` are ready to use. Your own store has two methods:
 ///
 /// ```swift

@@ -33,6 +33,39 @@ import Testing
     #expect((error.underlyingError as? NetworkError)?.code == .timedOut)
   }
 
+  @Test func `a store that signs its own user out while it is read gets an error, and the user is gone`() async throws {
+    let (session, thrown) = (Box<TokenSession?>(nil), Box<[NetworkError?]>([]))
+    let store = HeldTokenStore(
+      AccessToken("alice", lifetime: .seconds(3_600)),
+      onLoad: {
+        let error = await #expect(throws: NetworkError.self) { try await session.value?.signOut() }
+        thrown.update { $0.append(error) }
+      })
+    session.value = fixture.session(.refreshToken(.test), store)
+    let own = try #require(session.value)
+    #expect(try await own.isSignedIn() == false)
+    #expect(thrown.value.map { $0?.code } == [.invalidBehavior])
+    try await own.signOut()
+    #expect(store.value == nil)
+  }
+
+  @Test func `a store that sends a request which needs its token fails without a wait`() async throws {
+    let (client, thrown) = (Box<NetworkClient?>(nil), Box<[NetworkError]>([]))
+    let store = HeldTokenStore(
+      AccessToken("alice", lifetime: .seconds(3_600)),
+      onLoad: {
+        guard thrown.value.isEmpty else { return }
+        do { try await client.value?.send(.get("secrets")) } catch let error as NetworkError {
+          thrown.update { $0.append(error) }
+        } catch {}
+      })
+    client.value = fixture.client(fixture.session(.refreshToken(.test), store))
+    server.state.update { $0.valid = "alice" }
+    try await client.value?.send(.get("a"))
+    #expect(thrown.value.map(\.code) == [.invalidBehavior])
+    #expect(fixture.clock.sleeperCount == 0)
+  }
+
   @Test func `a refusal signs out though the store takes longer than callers wait`() async throws {
     let store = holding(nil)
     let session = try await fixture.alice(store)
