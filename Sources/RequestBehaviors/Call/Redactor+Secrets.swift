@@ -27,7 +27,7 @@ extension Redactor {
 
   /// Returns a redactor that also hides the secrets of a response's request, of its fields and interim responses, and
   /// of a form or JSON body of up to 64 KiB.
-  func hiding(secretsOf response: NetworkResponse) -> Redactor {
+  package func hiding(secretsOf response: NetworkResponse) -> Redactor {
     let fields = [response.headers] + response.interimResponses.map(\.headers)
     var values = fields.flatMap(secrets(in:))
     if case .data(let data) = response.body, data.count <= Redactor.searchedBodyLimit {

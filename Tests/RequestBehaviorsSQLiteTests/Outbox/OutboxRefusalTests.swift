@@ -197,4 +197,54 @@ extension RequestOptions {
       #expect(data.range(of: Data("canary".utf8)) == nil, "in \(file)")
     }
   }
+
+  /// An error that repeats what its behavior or operation was given.
+  private struct Talkative: Error, CustomStringConvertible { let description: String }
+
+  /// An operation that cannot save its response, and says what it was.
+  private struct Unsaved: OutboxOperation {
+    static let name = "unsaved"
+
+    func request(in db: Database) -> Request<Receipt> { .post("a") }
+
+    func delivered(_ receipt: Receipt, in db: Database) throws {
+      throw Talkative(description: "receipt \(receipt.token), beside canary-token")
+    }
+
+    struct Receipt: Decodable, Sendable {
+      var token: String
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `no secret is in the file that the error of a behavior repeats`(isNetworkError: Bool) async throws {
+    let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+    let world = try OutboxWorld()
+    let quoting = ClosureBehavior(
+      "quoting", order: .last,
+      intercept: { request, next in
+        let response = try await next(request)
+        let token = response.request.headers["Authorization"]?.dropFirst("Bearer ".count) ?? ""
+        let text = "no room for \(token) of \(response.request.headers["X-API-Key"] ?? "")"
+        throw isNetworkError ? NetworkError(.cannotConnect, text) : Talkative(description: text)
+      })
+    let client = world.client([.tokenAuth(session), .apiKey("X-API-Key", "canary-key"), quoting])
+    let outbox = try await world.outbox(client)
+    try await session.signIn(AccessToken("canary-token"), as: "anna")
+    try await outbox.enqueue(.post("a"))
+    try await outbox.drain()
+    let failure = try await world.store.read { try $0.first("SELECT failure FROM outbox_entry", as: String.self) }
+    #expect(failure?.contains("no room for REDACTED of REDACTED") == true)
+  }
+
+  @Test func `no secret is in the file that the error of a delivery repeats`() async throws {
+    let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+    let world = try OutboxWorld { _ in (200, #"{"token": "canary-of-the-response"}"#) }
+    let outbox = try await world.outbox(world.client([.tokenAuth(session)]), operations: [Unsaved.self])
+    try await session.signIn(AccessToken("canary-token"), as: "anna")
+    try await outbox.enqueue(Unsaved())
+    try await outbox.drain()
+    let failure = try await world.store.read { try $0.first("SELECT failure FROM outbox_entry", as: String.self) }
+    #expect(failure?.contains("receipt REDACTED, beside REDACTED") == true)
+  }
 }

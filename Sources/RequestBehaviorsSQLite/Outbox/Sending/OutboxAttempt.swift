@@ -99,8 +99,8 @@ struct OutboxAttempt: Sendable {
       return delivery(in: outcome, by: end.done, operation) ?? Ending(outcome: outcome)
     case .failure(let error):
       let outcome = OutboxOutcome(
-        error, trust, wasSentBefore: wasSentBefore, wasSent: end.wasSent, isStopped: Task.isCancelled,
-        isClientEnding: !core.client.takesCalls
+        error, end.text(of: error), trust, wasSentBefore: wasSentBefore, wasSent: end.wasSent,
+        isStopped: Task.isCancelled, isClientEnding: !core.client.takesCalls
       ).after(end.seeOther, trust)
       return delivery(in: outcome, by: end.done, operation) ?? Ending(outcome: outcome)
     }

@@ -37,7 +37,7 @@ extension OutboxCore {
       try await settle(row, outcome)
       return Settled(outcome: outcome)
     } catch let unsaved as Unsaved {
-      let outcome = OutboxOutcome.notSaved(Redactor.standard.redact(text: "\(unsaved.error)"))
+      let outcome = OutboxOutcome.notSaved(unsaved.text(for: delivery.response))
       try await settle(row, outcome)
       return Settled(outcome: outcome)
     }
@@ -46,6 +46,11 @@ extension OutboxCore {
   /// The error of the operation's own method.
   private struct Unsaved: Error {
     var error: any Error
+
+    /// Returns the text of the error, which can quote the response, without the secrets of the call.
+    func text(for response: NetworkResponse) -> String {
+      Redactor.standard.hiding(secretsOf: response).redact(text: "\(error)")
+    }
   }
 
   /// The user of the call has left since the request was sent, and may come back.

@@ -31,10 +31,10 @@ struct OutboxGuard: RequestBehavior {
           .notSignedIn, "the entry belongs to another user than the one who is signed in, or its user has just left")
       }
       let response = try await next(request)
-      pass.note(.success(response), of: request.call)
+      pass.note(.success(response), of: request)
       return response
     } catch {
-      pass.note(.failure(error), of: request.call)
+      pass.note(.failure(error), of: request)
       throw error
     }
   }

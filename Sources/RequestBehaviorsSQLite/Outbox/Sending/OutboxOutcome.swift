@@ -78,13 +78,14 @@ extension OutboxOutcome {
   ///
   /// - Parameters:
   ///   - error: The error, as it arose.
+  ///   - text: Its text, without the secrets of the call.
   ///   - trust: The proof that a response in it comes from the server.
   ///   - wasSentBefore: Whether an earlier attempt may have arrived.
   ///   - wasSent: Whether the call has sent a request.
   ///   - isStopped: Whether the outbox has cancelled the attempt.
   ///   - isClientEnding: Whether the client of the outbox takes no more calls.
   init(
-    _ error: any Error, _ trust: OutboxTrust, wasSentBefore: Bool, wasSent: Bool, isStopped: Bool,
+    _ error: any Error, _ text: String, _ trust: OutboxTrust, wasSentBefore: Bool, wasSent: Bool, isStopped: Bool,
     isClientEnding: Bool
   ) {
     if isStopped, error is CancellationError {
@@ -93,11 +94,9 @@ extension OutboxOutcome {
     }
     guard let error = error as? NetworkError else {
       // An error of a behavior of the user's says nothing about the network, and little about the entry.
-      self = .lost(Redactor.standard.redact(text: "\(error)"), wasSent: wasSent)
+      self = .lost(text, wasSent: wasSent)
       return
     }
-    // The description hides the secrets that the call knows.
-    let text = error.description
     if error.code == .clientShutDown, isClientEnding {
       // The error may also be that of another client, which a behavior of the user's calls.
       self = .ended(wasSent: wasSent)

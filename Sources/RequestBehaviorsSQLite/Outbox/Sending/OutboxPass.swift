@@ -12,6 +12,20 @@ final class OutboxPass: Sendable {
     var done: NetworkResponse?
     /// The 303 to the request of the entry, after which the responses are to other requests.
     var seeOther: NetworkResponse?
+    /// The request of the call, which knows the secrets of the call.
+    var request: NetworkRequest?
+
+    /// Returns the text of an error, without the secrets of the call.
+    func text(of error: any Error) -> String {
+      let network = error as? NetworkError
+      // This description hides the secrets that the call knows.
+      if let network, network.request.map({ $0.call === request?.call }) ?? (request == nil) {
+        return network.description
+      }
+      // An error of a behavior of the user's can repeat what the behavior was given.
+      let redactor = request.map { Redactor.standard.hiding(secretsOf: $0) } ?? .standard
+      return redactor.redact(text: network?.description ?? "\(error)")
+    }
   }
 
   /// The responses so far, of which all but the last were redirects.
@@ -61,10 +75,10 @@ final class OutboxPass: Sendable {
   }
 
   /// Keeps the outcome of the call.
-  func note(_ result: Result<NetworkResponse, any Error>, of call: Call) {
-    let wasSent = !call.attempts.isEmpty
+  func note(_ result: Result<NetworkResponse, any Error>, of request: NetworkRequest) {
+    let wasSent = !request.call.attempts.isEmpty
     state.withLock { state in
-      if !state.isOver { state.ending = Ending(result: result, wasSent: wasSent) }
+      if !state.isOver { state.ending = Ending(result: result, wasSent: wasSent, request: request) }
     }
   }
 
