@@ -92,6 +92,16 @@ extension Call {
     withState { $0.secrets.add(values) }
   }
 
+  /// Adds the secrets in the query and the body of a request that failed.
+  ///
+  /// A behavior may have added them to the request, and the error of a transport of the user's, which has no request,
+  /// may quote them.
+  func noteSecrets(ofFailed request: NetworkRequest) {
+    let values = Redactor.standard.secrets(inQueryOf: request.url) + Redactor.standard.secrets(inBodyOf: request)
+    guard !values.isEmpty else { return }
+    withState { $0.secrets.add(values) }
+  }
+
   /// The secrets of the call, as known by now.
   public var secrets: CallSecrets { withState { $0.secrets } }
 }

@@ -234,6 +234,7 @@ final class Chain: Sendable {
       return response
     } catch {
       let failure = describe(error, request)
+      request.call.noteSecrets(ofFailed: request)
       run.endAttempt(number, with: failure, of: request)
       reportEnd(of: number, request)
       throw failure

@@ -204,6 +204,23 @@ import Testing
     for line in lines.value { #expect(line.contains("cannot sign REDACTED"), "\(line)") }
   }
 
+  @Test func `a key that a behavior adds to the query or the body is hidden if an error of a transport quotes it`()
+    async throws
+  {
+    let lines = Box<[String]>([])
+    let sink = ClosureLogSink { record in lines.update { $0 += [record.line, record.json] } }
+    let adding = ClosureBehavior(
+      "adding",
+      modify: { request in
+        request.url.append(queryItems: [URLQueryItem(name: "api_key", value: "abc-canary")])
+        request.body = .data(Data(#"{"password":"def-canary"}"#.utf8), contentType: "application/json")
+      })
+    let failing = ClosureTransport { _ in throw Talkative(description: "neither abc-canary nor def-canary") }
+    _ = try? await NetworkClient(failing, [.logging(sink), adding]).send(Request<Void>.post("x"))
+    #expect(lines.value.contains { $0.contains("neither REDACTED nor REDACTED") })
+    for line in lines.value { #expect(!line.contains("canary"), "\(line)") }
+  }
+
   @Test func `an error of a behavior that names no request hides the secrets of its call`() async throws {
     let refusing = ClosureBehavior(
       "refusing", order: .signing,
