@@ -109,6 +109,13 @@ private final class NotingIndicator: ActivityIndicator {
     #expect(await runner.ended == [1])
   }
 
+  @Test func `the name of a background task has no JSON Web Token`() async throws {
+    let link = "https://api.example.com/v1/verify/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
+    gate.open()
+    try await client.send(.get(url: #require(URL(string: link))))
+    #expect(await runner.names == ["GET /v1/verify/REDACTED"])
+  }
+
   @Test func `when the background time expires the request ends, and the time is released once`() async throws {
     let client = client
     let task = Task { try await client.send(.get("x")) }

@@ -84,6 +84,19 @@ import Testing
       } == ["cancelled", "cancelled"])
   }
 
+  @Test(arguments: ["", "more"])
+  func `a JSON Web Token in the path of a URL is in no attribute and no table`(appended: String) async throws {
+    let timings = LatencyStatistics()
+    let appending = ClosureBehavior(
+      "appending", modify: { if !appended.isEmpty { $0.url.append(path: appended) } })
+    let client = NetworkClient(
+      ClosureTransport(), [.metrics(Recorder(journal: journal)), .timing(timings), appending])
+    let link = "https://api.example.com/v1/verify/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl/mail"
+    try await client.send(.get(url: #require(URL(string: link))))
+    #expect(journal.entries.allSatisfy { $0.contains("url.template=/v1/verify/{}/mail") })
+    #expect(timings.endpoints.map(\.name) == ["GET /v1/verify/{}/mail"])
+  }
+
   @Test func `attributes have few values, whatever the methods and paths`() async throws {
     let client = client(ClosureTransport(), endpointLimit: 1)
     for id in 0..<9 {

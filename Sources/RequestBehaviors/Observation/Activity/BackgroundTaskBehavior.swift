@@ -23,7 +23,9 @@ public struct BackgroundTaskBehavior: UniqueBehavior {
     let lease = await BackgroundLease(runner)
     // The request runs in a task that the expiration can cancel.
     let work = CancellableTask<NetworkResponse>()
-    await lease.begin(named: "\(request.method) \(request.endpoint)") { work.cancel() }
+    // The system writes the name into its logs.
+    let endpoint = Redactor.standard.redact(text: request.endpoint)
+    await lease.begin(named: "\(request.method) \(endpoint)") { work.cancel() }
     let result: Result<NetworkResponse, any Error>
     do { result = .success(try await work.run { try await next(request) }) } catch { result = .failure(error) }
     let expired = NetworkError(

@@ -34,12 +34,12 @@ struct EndpointNames: Sendable {
 
   /// Returns the template; for a request made from a URL the path without identifiers, or the host of another origin.
   private static func place(of request: NetworkRequest) -> String {
-    guard isMadeFromURL(request) else { return request.endpoint }
+    guard isMadeFromURL(request) else { return withoutTokens(request.endpoint) }
     return isForeign(request) ? request.origin?.host ?? other : withoutIdentifiers(request.endpoint)
   }
 
   private static func limitedTemplate(of request: NetworkRequest) -> String {
-    guard isMadeFromURL(request) else { return template(of: request) }
+    guard isMadeFromURL(request) else { return withoutTokens(template(of: request)) }
     return isForeign(request) ? "/{}" : withoutIdentifiers(request.endpoint)
   }
 
@@ -50,15 +50,29 @@ struct EndpointNames: Sendable {
 
   private static func isForeign(_ request: NetworkRequest) -> Bool { request.origin != request.call.baseOrigin }
 
-  /// Returns the path with `{}` for each segment that looks like an identifier: a number, a UUID or a hash.
+  /// Returns the path with `{}` for each segment that looks like an identifier: a number, a UUID, a hash or a token.
   private static func withoutIdentifiers(_ path: String) -> String {
     path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
       let bytes = segment.utf8
       let isNumber = bytes.count >= 3 && bytes.allSatisfy { (0x30...0x39).contains($0) }
       let hasDigit = bytes.contains { (0x30...0x39).contains($0) }
       let isHash = bytes.count >= 16 && hasDigit && segment.allSatisfy { $0.isHexDigit || $0 == "-" }
-      return isNumber || isHash ? "{}" : String(segment)
+      return isNumber || isHash || holdsToken(segment) ? "{}" : String(segment)
     }.joined(separator: "/")
+  }
+
+  /// Returns the path with `{}` for each segment with a JSON Web Token: a request that was made from a URL keeps its
+  /// path as its template although a behavior changes the URL.
+  private static func withoutTokens(_ path: String) -> String {
+    guard holdsToken(path[...]) else { return path }
+    return path.split(separator: "/", omittingEmptySubsequences: false)
+      .map { holdsToken($0) ? "{}" : String($0) }.joined(separator: "/")
+  }
+
+  /// Whether a text has a JSON Web Token, which is shown nowhere.
+  private static func holdsToken(_ text: Substring) -> Bool {
+    var text = text
+    return text.withUTF8 { $0[...].webTokenStart != nil }
   }
 
   /// Returns the path's template, with the path of the base URL before a relative one.
