@@ -60,18 +60,23 @@ extension Benchmark {
 
   /// Measures commits that a thousand loops watch, by whether they watch the written table or another one.
   static func watching(_ effort: Effort) async throws -> [Row] {
-    let files = try BenchmarkFiles(items: BenchmarkItem.make(1))
-    let (store, item, count) = (files.store, files.items[0], effort.scaled(1_000))
-    try await store.write { try $0.execute("CREATE TABLE other (id INTEGER PRIMARY KEY)") }
-    let write: Measure.Work = {
-      for _ in 0..<count { try await store.write { _ = try $0.save(changed(item), into: "item") } }
+    // Two files, so that both writes take turns: one after the other, each was measured in another mood of the disk.
+    let (files, watchedFiles) = try (
+      BenchmarkFiles(items: BenchmarkItem.make(1)), BenchmarkFiles(items: BenchmarkItem.make(1))
+    )
+    let count = effort.scaled(1_000)
+    let works = [files, watchedFiles].map { files -> Measure.Work in
+      let (store, item) = (files.store, files.items[0])
+      return { for _ in 0..<count { try await store.write { _ = try $0.save(changed(item), into: "item") } } }
     }
-    let alone = try await Measure.sideBySide(rounds: effort.rounds, count: count, [write])[0]
+    let watchedStore = watchedFiles.store
+    try await watchedStore.write { try $0.execute("CREATE TABLE other (id INTEGER PRIMARY KEY)") }
     let loops = (0..<1_000).map { _ in
-      Task { for await _ in store.changes(in: "other") {} }
+      Task { for await _ in watchedStore.changes(in: "other") {} }
     }
-    let watched = try await Measure.sideBySide(rounds: effort.rounds, count: count, [write])[0]
+    let costs = try await Measure.sideBySide(rounds: effort.rounds, count: count, works)
     for loop in loops { loop.cancel() }
+    let (alone, watched) = (costs[0], costs[1])
     let ratio = watched.ratio(to: alone)
     return [
       Row(label: "a write of one record", figure: alone.typical.cpuDescription),

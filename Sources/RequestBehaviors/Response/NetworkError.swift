@@ -45,6 +45,7 @@ public struct NetworkError: Error, Sendable {
     var availableAt: Date?
     var progress: Progress?
     var wantedType: String?
+    var causeSecrets: [String] = []
   }
 
   private final class Storage: Sendable {
@@ -98,6 +99,12 @@ public struct NetworkError: Error, Sendable {
   package internal(set) var wantedType: String? {
     get { storage.fields.wantedType }
     set { change { $0.wantedType = newValue } }
+  }
+
+  /// The secrets that the cause may quote and the call does not know, such as those of a request for a token.
+  var causeSecrets: [String] {
+    get { storage.fields.causeSecrets }
+    set { change { $0.causeSecrets = newValue } }
   }
 
   private mutating func change(_ change: (inout Fields) -> Void) {
@@ -163,6 +170,7 @@ extension NetworkError: CustomStringConvertible, LocalizedError {
 
   /// Returns message and cause, redacted, with a context between the two.
   func summary(with redactor: Redactor, context: String = "") -> String {
+    let redactor = causeSecrets.isEmpty ? redactor : redactor.hiding(causeSecrets)
     var text = message + context
     // The text of an encoder's error shows the value that could not be encoded; the message has the other facts.
     if let underlyingError, !(underlyingError is EncodingError) {

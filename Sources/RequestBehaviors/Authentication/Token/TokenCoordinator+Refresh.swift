@@ -193,7 +193,7 @@ extension TokenCoordinator {
   private func fail(_ refresh: TokenState.Refresh, _ error: any Error, _ tally: TokenRequestTally) async {
     // A message may quote the body, and the request of the source may be over before it is read.
     let cause = await readable(error)
-    let failure = NetworkError.tokenUnavailable(cause)
+    let failure = failure(from: cause, tally)
     let wasAsked = tally.tellsOfRequest(endingIn: cause)
     if !wasAsked, (cause as? NetworkError)?.code == .clientShutDown {
       // No token was asked for, so a client that was not shut down may do so at once.
@@ -230,6 +230,16 @@ extension TokenCoordinator {
       if let problem { self.broadcast.publish(.storeFailed(problem)) }
       self.saveLater()
     }.end()
+  }
+
+  /// Returns the error of the calls that wait, which do not know the secrets of the token and of its requests.
+  private func failure(from cause: any Error, _ tally: TokenRequestTally) -> NetworkError {
+    var failure = NetworkError.tokenUnavailable(cause)
+    // A `NetworkError` hides those of its request itself.
+    guard !(cause is NetworkError) else { return failure }
+    let token = update { state, _ in state.token }
+    failure.causeSecrets = tally.secrets + [token?.value, token?.refreshToken].compactMap(\.self)
+    return failure
   }
 
   /// The source's error, with the body of its response in memory.

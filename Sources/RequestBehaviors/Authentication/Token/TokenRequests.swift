@@ -25,17 +25,23 @@ final class TokenRequestTally: Sendable {
   private struct Counts {
     var calls = 0
     var sends = 0
+    var secrets: [String] = []
   }
 
   private let counts = Locked(Counts())
 
   func note(_ report: CallReport) {
     let count = report.call.attemptCount
+    let secrets = report.error == nil ? [] : report.call.secrets.values(for: .standard)
     counts.withLock { counts in
       counts.calls += 1
       counts.sends += count
+      counts.secrets += secrets
     }
   }
+
+  /// The secrets of the requests that failed, which an error that names no request may quote.
+  var secrets: [String] { counts.withLock { $0.secrets } }
 
   /// Whether a source that ended in an error asked for a token.
   ///

@@ -76,6 +76,25 @@ import Testing
     expectNoCanary()
   }
 
+  @Test func `an error of a transport that quotes a request for a token shows none of its secrets`() async throws {
+    struct Talkative: Error, CustomStringConvertible { let description: String }
+    let (access, refresh, secret) = (canaries[0], canaries[1], canaries[2])
+    let transport = ClosureTransport { _ in throw Talkative(description: "sent \(refresh) with \(secret)") }
+    let session = TokenSession(
+      source: .refreshToken(TokenEndpoint("token", clientID: "app", clientSecret: secret)))
+    try await session.signIn(AccessToken(access, lifetime: .nanoseconds(1), refreshToken: refresh))
+    let lines = output
+    let log = ClosureLogSink { record in lines.update { $0 += [record.line, record.json] } }
+    let recorder = CallRecorder()
+    let client = NetworkClient(transport, [.tokenAuth(session), .logging(log, level: .debug), .recording(recorder)])
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("x")) }
+    #expect(error?.underlyingError is Talkative)
+    #expect(error?.description.contains("sent REDACTED with REDACTED") == true)
+    note(try #require(error))
+    output.update { $0.append(String(decoding: recorder.recording.har(), as: UTF8.self)) }
+    expectNoCanary()
+  }
+
   @Test func `an illegal token is refused without being shown`() async throws {
     let session = TokenSession(source: .closure { _ in AccessToken("canary-access-7731\r\nX-Evil: 1") })
     let transport = ClosureTransport(200)
