@@ -52,6 +52,8 @@ public struct OutboxDelivery: Sendable, Hashable {
   public var key: IdempotencyKey
 
   /// The time before which nothing is sent; `nil`, the default, for none.
+  ///
+  /// The wait until then is what counts: if the clock of the machine is set back, the time is moved with it.
   public var notBefore: Date?
 
   /// The time from which the entry is no longer sent and becomes a dead letter; `nil`, the default, for none.
