@@ -187,6 +187,15 @@
       curl_easy_pause(transfer.handle.easy, mask)
     }
 
+    /// Makes libcurl look at a transfer in its next turn, though neither its connection nor a timer calls for that.
+    func lookAgain(at transfer: CurlTransfer) {
+      let mask = transfer.isReceivingPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT
+      // libcurl looks only if the call changes something.
+      curl_easy_pause(transfer.handle.easy, mask | CURLPAUSE_SEND)
+      transfer.isSendingPaused = false
+      curl_easy_pause(transfer.handle.easy, mask)
+    }
+
     /// Ends all transfers.
     func endAll() {
       // No waiting transfer may take the place of one that ends.

@@ -50,10 +50,13 @@
     private var timer: DeadlineTimer
     /// Whether a transfer within libcurl may be waiting for a connection.
     var mayHaveWaiting = false
+    /// Whether a transfer within libcurl may have ended without libcurl's notice.
+    var mayHaveMissedEnds = false
     var isClosing = false
     /// Whether the system can wait for microseconds.
     private var mayPause = false
     private var lastRestart = ContinuousClock.now
+    private var lastLook: ContinuousClock.Instant?
     /// When this turn of the loop began.
     private(set) var now: Duration
 
@@ -160,6 +163,7 @@
         pause()
         // Jobs and other transfers may keep the loop from ever being idle.
         if mayHaveWaiting { restartWaiting(every: CurlLoop.busyRestartInterval) }
+        if mayHaveMissedEnds { lookForMissedEnds() }
         sleep()
       }
       close()
@@ -189,12 +193,23 @@
       }
       guard isIdle else { return }
       var activity: Int32 = 0
-      curl_multi_poll(multi, nil, 0, mayHaveWaiting ? CurlLoop.restartInterval : 600_000, &activity)
+      let hasToLook = mayHaveWaiting || mayHaveMissedEnds
+      curl_multi_poll(multi, nil, 0, hasToLook ? CurlLoop.restartInterval : 600_000, &activity)
       if activity == 0, mayHaveWaiting { restartWaiting(every: .milliseconds(Int(CurlLoop.restartInterval))) }
     }
 
-    /// The interval between restarts, in milliseconds.
+    /// The interval between restarts, and between looks for missed ends, in milliseconds.
     private static let restartInterval: Int32 = 50
+
+    /// Makes libcurl look at the transfers whose end it may have missed; see ``CurlTransfer/mayEndUnnoticed``.
+    private func lookForMissedEnds() {
+      let now = ContinuousClock.now
+      if let lastLook, now - lastLook < .milliseconds(Int(CurlLoop.restartInterval)) { return }
+      lastLook = now
+      let suspects = transfers.filter { $0.isWithLibrary && $0.mayEndUnnoticed }
+      mayHaveMissedEnds = !suspects.isEmpty
+      for transfer in suspects { lookAgain(at: transfer) }
+    }
 
     /// The least interval between restarts while the loop has other work, which a restart of many transfers delays.
     private static let busyRestartInterval = Duration.milliseconds(500)

@@ -84,6 +84,11 @@
     var receivedCount: Int64 = 0
     var isReceivingPaused = false
     var isSendingPaused = false
+    /// Whether libcurl may miss the end of the response.
+    ///
+    /// With a response of 300 or above, libcurl 7.88 ends the upload of a stream of unknown length. If that closes the
+    /// stream of HTTP/2, because the response has ended too, libcurl waits for the connection, which may be silent.
+    private(set) var mayEndUnnoticed = false
     /// Whether the host's name is being resolved by a library that blocks when the transfer is removed.
     var isResolving = false
     /// Whether the transfer has a connection, or one is being made.
@@ -205,6 +210,7 @@
         return false
       case .isComplete:
         firstByte = request.call.clock.now()
+        noteEarlyResponse()
         allowBody()
         interimHeads = handle.head.interimHeads
         if handle.head.endsWithConnection(isHead: request.method == .head) { tlsEnd = handle.watchTLSEnd() }
@@ -233,6 +239,15 @@
       guard let upload else { return }
       upload.allow()
       if isSendingPaused { loop.post(.resume(self)) }
+    }
+
+    /// Records that the response may have come before all of a stream was sent.
+    private func noteEarlyResponse() {
+      guard !CurlLibrary.canMultiplex, let upload, upload.length == nil, handle.head.status >= 300,
+        handle.head.isOfHTTP2
+      else { return }
+      mayEndUnnoticed = true
+      loop.mayHaveMissedEnds = true
     }
 
     /// Makes a decoder for the body, unless the request names encodings itself.

@@ -111,6 +111,9 @@
       return .more
     }
 
+    /// Whether the response came over HTTP/2.
+    package var isOfHTTP2: Bool { hasVersion("HTTP/2") }
+
     private func hasVersion(_ version: StaticString) -> Bool {
       head.starts(with: UnsafeBufferPointer(start: version.utf8Start, count: version.utf8CodeUnitCount))
     }
