@@ -201,16 +201,6 @@
     /// The interval between restarts, and between looks for missed ends, in milliseconds.
     private static let restartInterval: Int32 = 50
 
-    /// Makes libcurl look at the transfers whose end it may have missed; see ``CurlTransfer/mayEndUnnoticed``.
-    private func lookForMissedEnds() {
-      let now = ContinuousClock.now
-      if let lastLook, now - lastLook < .milliseconds(Int(CurlLoop.restartInterval)) { return }
-      lastLook = now
-      let suspects = transfers.filter { $0.isWithLibrary && $0.mayEndUnnoticed }
-      mayHaveMissedEnds = !suspects.isEmpty
-      for transfer in suspects { lookAgain(at: transfer) }
-    }
-
     /// The least interval between restarts while the loop has other work, which a restart of many transfers delays.
     private static let busyRestartInterval = Duration.milliseconds(500)
 
@@ -225,6 +215,16 @@
       let waiting = transfers.filter { $0.isWithLibrary && !$0.hasBegun }
       mayHaveWaiting = !waiting.isEmpty
       for transfer in waiting { restart(transfer) }
+    }
+
+    /// Makes libcurl look at the transfers whose end it may have missed; see ``CurlTransfer/mayEndUnnoticed``.
+    private func lookForMissedEnds() {
+      let now = ContinuousClock.now
+      if let lastLook, now - lastLook < .milliseconds(Int(CurlLoop.restartInterval)) { return }
+      lastLook = now
+      let suspects = transfers.filter { $0.isWithLibrary && $0.mayEndUnnoticed }
+      mayHaveMissedEnds = !suspects.isEmpty
+      for transfer in suspects { lookAgain(at: transfer) }
     }
 
     private func close() {
