@@ -81,6 +81,31 @@ import Testing
     #expect(world.sent == ["POST /pings/1"])
   }
 
+  @Test func `a task that a behavior creates to stop the outbox waits for the entry that is served`() async throws {
+    let (world, stopped, gate) = (try OutboxWorld(), Shared<Outbox?>(nil), TestGate())
+    let (order, task) = (Shared<[String]>([]), Shared<Task<Void, Never>?>(nil))
+    let stopping = ClosureBehavior(
+      "stopping",
+      beforeSend: { _ in
+        task.value = Task {
+          await stopped.value?.stop()
+          order.change { $0.append("stopped") }
+        }
+        await withTaskCancellationHandler {
+          await gate.pass()
+        } onCancel: {
+          gate.open()
+        }
+        order.change { $0.append("served") }
+      })
+    let outbox = try await world.outbox(world.client([stopping]), Self.anyone)
+    stopped.value = outbox
+    try await outbox.enqueue(Ping(number: 1))
+    try await outbox.drain()
+    await task.value?.value
+    #expect(order.value == ["served", "stopped"])
+  }
+
   @Test func `a sign-out while an entry is served, at which a behavior stops the outbox, ends`() async throws {
     let world = try OutboxWorld()
     let session = TokenSession(source: .refreshing { token, _ in token })
