@@ -37,7 +37,11 @@ extension NetworkClient {
     } catch let thrown {
       // A body that was not sent has no other reader to end it.
       call.options.progress?.finish()
-      if run == nil || built == nil { request.body?.cancelUnlessConsumed() }
+      if run == nil || built == nil {
+        // A form that was made of the content holds its streams.
+        built?.body?.cancelUnlessConsumed()
+        request.body?.cancelUnlessConsumed()
+      }
       let error = attribute(thrown, to: built, isUnsent: !hasBegun || built == nil)
       (error as? NetworkError)?.request?.call.noteFailure(in: run?.chain)
       report(to: observers(of: run?.chain)) {

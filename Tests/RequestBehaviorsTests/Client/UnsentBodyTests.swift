@@ -130,6 +130,48 @@ import Testing
     #expect(bodies.value == [Data("x".utf8)])
   }
 
+  @Test(arguments: ["fails", "sends"])
+  func `of two calls at once with the same form, the first that reads a stream of it sends the form`(
+    second: String
+  ) async throws {
+    let gate = TestGate()
+    let failing = ClosureBehavior("failing", modify: { _ in if gate.arrivalCount > 0 { throw Failure("no") } })
+    // The first call is held before it reads, or while it reads the first of two streams.
+    let isHeldBefore = second == "fails"
+    let bodies = Box<[String]>([])
+    let transport = ClosureTransport { request in
+      guard case .oneShot(let stream)? = request.body?.content else { throw Failure("no stream") }
+      if isHeldBefore { await gate.pass() }
+      var data = Data()
+      for try await chunk in try stream.take() {
+        data += chunk
+        if !isHeldBefore, chunk == Data("first".utf8) { await gate.pass() }
+      }
+      bodies.update { $0.append(String(decoding: data, as: UTF8.self)) }
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let client = NetworkClient(transport, isHeldBefore ? [failing] : [])
+    let streams = ["first", "second"].map { RequestBody.oneShot(ByteStream(chunks: [Data($0.utf8)])) }
+    let form = RequestContent.multipart([.part("a", .body(streams[0])), .part("b", .body(streams[1]))])
+    let held = Task { try await client.send(.post("x", body: form)) }
+    await gate.waitForArrivals(1)
+    await #expect(throws: (any Error).self) { try await client.send(.post("x", body: form)) }
+    gate.open()
+    try await held.value
+    #expect(bodies.value.count == 1)
+    #expect(bodies.value.first?.contains("second") == true)
+  }
+
+  @Test(arguments: ["a hook throws", "the client was shut down"])
+  func `a form that is not sent cancels its streams`(because reason: String) async {
+    let throwing = ClosureBehavior("throwing", modify: { _ in throw Failure("no") })
+    let client = NetworkClient(ClosureTransport(), [throwing])
+    if reason == "the client was shut down" { await client.shutdown() }
+    let form = RequestContent.multipart([.field("a", "1"), .part("b", .multipart([.part("c", .body(body))]))])
+    await #expect(throws: (any Error).self) { try await client.send(.post("x", body: form)) }
+    #expect(cancelled.value == 1)
+  }
+
   @Test func `a body that was taken and never read is cancelled at the end of the call, not before`() async throws {
     let seen = Box<[Int]>([])
     let transport = ClosureTransport { [cancelled] request in

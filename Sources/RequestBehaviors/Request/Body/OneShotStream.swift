@@ -6,7 +6,7 @@ public final class OneShotStream: Sendable {
     var isConsumed = false
     /// The levels of the chain at which the body is being sent, for each run: two calls may have the same body.
     var levels: Set<Level> = []
-    /// The number of runs that may still read the body.
+    /// The number of runs and forms that may still read the body.
     var holderCount = 0
   }
 
@@ -41,7 +41,7 @@ public final class OneShotStream: Sendable {
     stream.cancel()
   }
 
-  /// Cancels the stream, unless it is being read or may still be read by a run that holds it.
+  /// Cancels the stream, unless it is being read or may still be read by a run or a form that holds it.
   func cancelUnlessConsumed() {
     let isUnwanted = state.withLock { state in
       guard state.holderCount == 0, !state.isConsumed else { return false }
@@ -51,14 +51,17 @@ public final class OneShotStream: Sendable {
     if isUnwanted { stream.cancel() }
   }
 
-  /// Keeps the body for a run, whatever becomes of other calls that have the same body.
+  /// Keeps the body for a run or a form, whatever becomes of other calls that have the same body.
   func hold() { state.withLock { $0.holderCount += 1 } }
 
-  /// Ends the hold of a run; the last one cancels the stream unless it has been read.
+  /// Ends the hold of a run or a form; the last one cancels the stream unless it has been read.
   func letGo() {
-    state.withLock { $0.holderCount -= 1 }
+    release()
     cancelUnlessConsumed()
   }
+
+  /// Ends a hold, and leaves the stream as it is.
+  func release() { state.withLock { $0.holderCount -= 1 } }
 
   private func consume() throws -> ByteStream {
     let isFirst = state.withLock { state in

@@ -6,14 +6,19 @@ struct MultipartStream: AsyncSequence, Sendable {
 
   private let segments: [MultipartEncoding.Segment]
   private let reading = Reading()
+  private let hold: Hold
 
-  init(_ segments: [MultipartEncoding.Segment]) { self.segments = segments }
+  init(_ segments: [MultipartEncoding.Segment]) {
+    self.segments = segments
+    hold = Hold(segments)
+  }
 
-  /// The stream for a body; ending it ends the part that is being read and the one-shot streams after it.
+  /// The stream for a body; ending it ends the part that is being read, and the one-shot streams after it unless
+  /// another call has them, too.
   var byteStream: ByteStream {
-    ByteStream(self) { [segments, reading] in
+    ByteStream(self) { [reading, hold] in
       reading.cancel()
-      for case .body(let body, _, _) in segments { body.cancelUnlessConsumed() }
+      hold.end()
     }
   }
 
@@ -84,6 +89,33 @@ struct MultipartStream: AsyncSequence, Sendable {
         "the part \(name.debugDescription) of the form has \(found) the \(length ?? 0) bytes that it had when the "
           + "request was made; send a copy that does not change meanwhile")
     }
+  }
+
+  /// The one-shot streams among the parts, kept for this form: two calls may have the same form.
+  private final class Hold: Sendable {
+    private let streams: Locked<[OneShotStream]>
+
+    init(_ segments: [MultipartEncoding.Segment]) {
+      let streams = segments.compactMap { segment -> OneShotStream? in
+        guard case .body(let body, _, _) = segment, case .oneShot(let stream) = body.content else { return nil }
+        return stream
+      }
+      for stream in streams { stream.hold() }
+      self.streams = Locked(streams)
+    }
+
+    /// Ends the streams that have not been read, unless others hold them.
+    func end() { for stream in take() { stream.letGo() } }
+
+    private func take() -> [OneShotStream] {
+      streams.withLock { streams in
+        defer { streams = [] }
+        return streams
+      }
+    }
+
+    // A form that was only made, or was read to its end, ends nothing.
+    deinit { for stream in take() { stream.release() } }
   }
 
   /// The part that is being read, so that ending the form's stream can end it.
