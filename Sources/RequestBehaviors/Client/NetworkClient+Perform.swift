@@ -93,7 +93,8 @@ extension NetworkClient {
   }
 
   private func addBody<Value>(of request: Request<Value>, to built: inout NetworkRequest) throws {
-    guard let body = try request.body?.makeBody(with: configuration.encoder) else { return }
+    let call = built.call
+    guard let body = try request.body?.makeBody(with: configuration.encoder, noting: call.addSecret) else { return }
     if let type = body.contentType, !built.headers.namesType(of: body) { built.headers[.contentType] = type }
     built.body = body
   }

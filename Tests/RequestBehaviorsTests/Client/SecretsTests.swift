@@ -254,6 +254,24 @@ import Testing
     }
   }
 
+  @Test(arguments: ["in memory", "beside a stream"])
+  func `a password that the server echoes is hidden if it was sent in a multipart form`(form: String) async throws {
+    let echo = ClosureTransport { request in
+      NetworkResponse(
+        request: request, statusCode: 422, headers: ["Content-Type": "application/problem+json"],
+        body: .data(Data(#"{"title":"hunter-canary and json-canary are too easy"}"#.utf8)))
+    }
+    var parts: [MultipartPart] = [
+      .field("name", "me"), .field("new_password", "hunter-canary"),
+      .part("more", .multipart([.part("user", .json(["password": "json-canary"]))])),
+    ]
+    if form == "beside a stream" { parts.append(.part("photo", .stream { ByteStream(chunks: []) })) }
+    let request = Request<NetworkResponse>.post("users", body: .multipart(parts))
+    let error = try #require(await #expect(throws: NetworkError.self) { try await NetworkClient(echo).send(request) })
+    #expect("\(error)".contains("REDACTED and REDACTED are too easy"))
+    expectHidden("canary", in: error)
+  }
+
   @Test func `the report of a call hides its secrets`() async throws {
     let texts = Box<[String]>([])
     let failing = ClosureTransport { _ in throw Talkative(description: "the key abc-canary is bad") }

@@ -103,11 +103,15 @@ public struct RequestContent: Sendable {
 
   /// Returns the body to send.
   ///
+  /// - Parameters:
+  ///   - encoder: The configuration's encoder.
+  ///   - note: Receives the secrets that cannot be found in the body any more; by default they are dropped.
+  /// - Returns: The body.
   /// - Throws: ``NetworkError`` of code `encodingFailed`, and the errors of a ``BodyMaker``.
-  func makeBody(with encoder: any BodyEncoder) throws -> RequestBody {
+  func makeBody(with encoder: any BodyEncoder, noting note: (String) -> Void = { _ in }) throws -> RequestBody {
     switch kind {
     case .body(let body): return body
-    case .made(let maker): return try maker.makeBody(with: encoder)
+    case .made(let maker): return try maker.makeBody(with: encoder, noting: note)
     case .encodable(let value, let isJSON):
       let isJSONEncoder = MediaType(encoder.contentType)?.isJSON == true
       let chosen: any BodyEncoder = isJSON && !isJSONEncoder ? JSONEncoder() : encoder
@@ -125,6 +129,6 @@ protocol BodyMaker: Sendable {
   /// Ends the one-shot streams of which reading has not begun.
   func cancelUnlessConsumed()
 
-  /// Returns the body to send.
-  func makeBody(with encoder: any BodyEncoder) throws -> RequestBody
+  /// Returns the body to send, and notes the secrets among the contents.
+  func makeBody(with encoder: any BodyEncoder, noting note: (String) -> Void) throws -> RequestBody
 }

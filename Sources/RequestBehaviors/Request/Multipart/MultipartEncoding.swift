@@ -26,14 +26,20 @@ struct MultipartEncoding: Sendable {
   ///   - parts: The parts, in order; an empty list makes a form without fields.
   ///   - encoder: The encoder for values among the parts.
   ///   - generator: The source of randomness for the boundary.
+  ///   - note: Receives the secrets of the parts in memory.
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable`` for a file that cannot be
   ///   read, ``NetworkError/Code-swift.struct/encodingFailed`` for a value that cannot be encoded,
   ///   ``NetworkError/Code-swift.struct/bodyConsumed`` for a one-shot stream that was sent before, and
   ///   ``NetworkError/Code-swift.struct/invalidRequest`` for a media type that breaks the rules.
   init(
-    _ parts: [MultipartPart], encoder: any BodyEncoder, using generator: inout some RandomNumberGenerator
+    _ parts: [MultipartPart], encoder: any BodyEncoder, using generator: inout some RandomNumberGenerator,
+    noting note: (String) -> Void = { _ in }
   ) throws {
-    let bodies = try parts.map { try $0.content.makeBody(with: encoder) }
+    let bodies = try parts.map { part in
+      let body = try part.content.makeBody(with: encoder, noting: note)
+      for secret in part.secrets(in: body) { note(secret) }
+      return body
+    }
     boundary = MultipartEncoding.boundary(notIn: bodies.compactMap(\.data), using: &generator)
     var segments: [Segment] = []
     var pending = Data()
