@@ -82,24 +82,16 @@ extension Redactor {
   /// - Returns: The values, not redacted.
   public func secrets(inBody body: Data, contentType: String?) -> [String] {
     guard !body.isEmpty else { return [] }
-    if let type = contentType.flatMap({ MediaType($0) }), type.isForm { return secrets(in: body, of: type) }
+    if let type = contentType.flatMap({ MediaType($0) }), type.isForm {
+      return secretValues(inPairs: String(decoding: body, as: UTF8.self)) { $0 == UInt8(ascii: "&") }
+    }
     return BodyKind(contentType, readingIfUnknown: body) == .json ? secrets(inJSON: body) : []
   }
 
   /// Returns the secrets of a form or JSON body, which a server may repeat in the text of an error.
   func secrets(inBodyOf request: NetworkRequest) -> [String] {
-    guard let body = request.body, let data = body.data, data.count <= Redactor.searchedBodyLimit,
-      let type = (request.headers[.contentType] ?? body.contentType).flatMap({ MediaType($0) })
-    else { return [] }
-    return secrets(in: data, of: type)
-  }
-
-  /// Returns the secrets of a form or JSON body.
-  func secrets(in data: Data, of type: MediaType) -> [String] {
-    if type.isForm {
-      return secretValues(inPairs: String(decoding: data, as: UTF8.self)) { $0 == UInt8(ascii: "&") }
-    }
-    return type.isJSON ? secrets(inJSON: data) : []
+    guard let body = request.body, let data = body.data, data.count <= Redactor.searchedBodyLimit else { return [] }
+    return secrets(inBody: data, contentType: request.headers[.contentType] ?? body.contentType)
   }
 
   /// Returns the values in JSON, which may be cut off, that are hidden where the JSON is shown.

@@ -254,6 +254,20 @@ import Testing
     }
   }
 
+  @Test(arguments: ["application/x-amz-json-1.1", "application/x-ndjson"])
+  func `a password that the server echoes is hidden if it was sent as JSON of another type`(type: String) async throws {
+    let echo = ClosureTransport { request in
+      NetworkResponse(
+        request: request, statusCode: 422, headers: ["Content-Type": "application/problem+json"],
+        body: .data(Data(#"{"title":"hunter-canary is too easy"}"#.utf8)))
+    }
+    let body = RequestContent.data(Data(#"{"password":"hunter-canary"}"#.utf8), contentType: type)
+    let request = Request<NetworkResponse>.post("users", body: body)
+    let error = try #require(await #expect(throws: NetworkError.self) { try await NetworkClient(echo).send(request) })
+    #expect("\(error)".contains("REDACTED is too easy"))
+    expectHidden("canary", in: error)
+  }
+
   @Test(arguments: ["in memory", "beside a stream"])
   func `a password that the server echoes is hidden if it was sent in a multipart form`(form: String) async throws {
     let echo = ClosureTransport { request in
