@@ -86,8 +86,8 @@
     var isSendingPaused = false
     /// Whether libcurl may miss the end of the response.
     ///
-    /// With a response of 300 or above, libcurl 7.88 ends the upload of a stream of unknown length. If that closes the
-    /// stream of HTTP/2, because the response has ended too, libcurl waits for the connection, which may be silent.
+    /// With a response of 300 or above, libcurl 7.88 ends the upload. If that closes the stream of HTTP/2, because the
+    /// response has ended too, libcurl waits for the connection, which may be silent.
     private(set) var mayEndUnnoticed = false
     /// Whether the host's name is being resolved by a library that blocks when the transfer is removed.
     var isResolving = false
@@ -241,10 +241,10 @@
       if isSendingPaused { loop.post(.resume(self)) }
     }
 
-    /// Records that the response may have come before all of a stream was sent.
+    /// Records that the response may have come before all of the request's body was sent.
     private func noteEarlyResponse() {
-      guard !CurlLibrary.canMultiplex, let upload, upload.length == nil, handle.head.status >= 300,
-        handle.head.isOfHTTP2
+      guard !CurlLibrary.canMultiplex, handle.head.status >= 300, handle.head.isOfHTTP2, let body = request.body,
+        body.length != 0
       else { return }
       mayEndUnnoticed = true
       loop.mayHaveMissedEnds = true
