@@ -104,6 +104,27 @@ import Testing
     withExtendedLifetime(client) {}
   }
 
+  @Test func `a shared request that is too late does not wait for a behavior that waits for its end`() async throws {
+    fixture.answer(200)
+    let (alice, clock) = (try await fixture.alice(), ManualClock())
+    let leaving = ClosureBehavior("leaving", order: .inside(.coalescing)) { request, next in
+      do { try await clock.requestClock.sleep(for: .seconds(60)) } catch {
+        try await alice.signOut()
+        throw error
+      }
+      return try await next(request)
+    }
+    let sharing = NetworkClient(
+      ClosureTransport(200, "body"), clock.requestClock, [.deadline(.seconds(10)), .coalescing(), leaving])
+    let client = fixture.client(alice, Sender(client: sharing))
+    try await client.send(.get("a"))
+    let signOut = Task { try await alice.signOut() }
+    await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(10))
+    try await signOut.value
+    withExtendedLifetime(client) {}
+  }
+
   /// Counts the notifications of the end of an owner.
   private final class Counter: RequestBehavior {
     let count = Box(0)

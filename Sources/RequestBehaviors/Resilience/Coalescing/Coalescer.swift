@@ -19,6 +19,8 @@ public final class Coalescer: Sendable {
       var callers = WaitingCallers<Outcome>()
       /// The URLs of the requests, if the key has a name instead of one.
       var urls: Set<String> = []
+      /// Whether no request may join: the flight has ended, or no caller wants its outcome.
+      var isClosed = false
       var isOver = false
     }
 
@@ -36,13 +38,13 @@ public final class Coalescer: Sendable {
     ///
     /// - Returns: Its number, from 1; `nil` if the flight has ended or was abandoned.
     func join(_ request: NetworkRequest, _ waiter: Waiter<Outcome>) -> Int? {
-      state.withLock { $0.isOver ? nil : $0.callers.add(request.call, waiter) }
+      state.withLock { $0.isClosed ? nil : $0.callers.add(request.call, waiter) }
     }
 
     /// The URLs of the requests that began or joined the flight, if the key has a name.
     var urls: Set<String> { state.withLock { $0.urls } }
 
-    /// Whether the flight has ended.
+    /// Whether the flight has ended; false for one that was abandoned, whose callers may wait for its end.
     var isOver: Bool { state.withLock { $0.isOver } }
 
     /// Records the URL of a request.
@@ -59,8 +61,8 @@ public final class Coalescer: Sendable {
     func leave(_ number: Int) -> (waiter: Waiter<Outcome>?, isAbandoned: Bool) {
       state.withLock { state in
         let waiter = state.callers.leave(number)
-        let isAbandoned = !state.isOver && (waiter == nil || state.callers.isEmpty)
-        if isAbandoned { state.isOver = true }
+        let isAbandoned = !state.isClosed && (waiter == nil || state.callers.isEmpty)
+        if isAbandoned { state.isClosed = true }
         return (waiter, isAbandoned)
       }
     }
@@ -68,7 +70,7 @@ public final class Coalescer: Sendable {
     /// Gives the result to all waiters, or only to the first if it cannot be shared.
     func end(_ result: Result<NetworkResponse, any Error>) {
       let waiting = state.withLock { state in
-        state.isOver = true
+        (state.isClosed, state.isOver) = (true, true)
         return state.callers.removeAll()
       }
       let (knowsOwner, isForOne) = (place.knowsOwner, isForOne(result))
