@@ -125,6 +125,26 @@ import Testing
     withExtendedLifetime(client) {}
   }
 
+  @Test func `a batch that signs a user out does not wait for a behavior that waits for it`() async throws {
+    fixture.answer(200)
+    let (alice, events) = (try await fixture.alice(), RecordedEvents())
+    let leaving = ClosureBehavior("leaving", order: .inside(.gate)) { request, next in
+      try await alice.signOut()
+      return try await next(request)
+    }
+    let batch = BatchBehavior(
+      window: .seconds(60), size: 2, group: { _ in "all" }, merge: { $0[0] },
+      split: { response, requests in requests.map { _ in .success(response) } })
+    let sharing = NetworkClient(ClosureTransport(200, "body"), [events, batch, leaving])
+    let client = fixture.client(alice, Sender(client: sharing))
+    try await client.send(.get("a"))
+    let signOut = Task { try await alice.signOut() }
+    await events.waitFor(1, "waits")
+    try await sharing.send(.get("x"))
+    try await signOut.value
+    withExtendedLifetime(client) {}
+  }
+
   /// Counts the notifications of the end of an owner.
   private final class Counter: RequestBehavior {
     let count = Box(0)

@@ -77,13 +77,14 @@ public struct BatchBehavior: UniqueBehavior {
     // A batch is sent at once when a request fills it, so a cancelled request must not be added.
     try Task.checkCancellation()
     let waiter = Waiter<Result<NetworkResponse, any Error>>()
-    let (batch, number) = collector.add(request, waiter, to: BatchCollector.Key(group: group, shared: key)) {
+    let (batch, number, wait) = collector.add(request, waiter, to: BatchCollector.Key(group: group, shared: key)) {
       next.detached(isForCallers: true)
     }
     let message = "waits for others of the group"
     let waiting = request.call.begin(message, from: "BatchBehavior", kind: .coalescing)
     defer { request.call.end(waiting) }
     do {
+      defer { wait?.end() }
       let result = try await withTaskCancellationHandler {
         try await waiter.settlement()
       } onCancel: {

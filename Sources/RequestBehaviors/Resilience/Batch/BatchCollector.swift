@@ -11,7 +11,7 @@ final class BatchCollector: Sendable {
   }
 
   /// Requests that are sent as one.
-  final class Batch: Sendable {
+  final class Batch: AwaitedWork {
     typealias Member = (number: Int, request: NetworkRequest, waiter: Waiter<Outcome>)
 
     private struct State {
@@ -21,6 +21,8 @@ final class BatchCollector: Sendable {
       var task: Task<NetworkResponse, any Error>?
       var timer: Task<Void, any Error>?
       var hasGone = false
+      /// Whether the batch has ended, or no caller wants its outcome.
+      var isClosed = false
       var isOver = false
     }
 
@@ -35,6 +37,9 @@ final class BatchCollector: Sendable {
     }
 
     var call: Call { place.call }
+
+    /// Whether the batch has ended; false for one that was abandoned, whose callers may wait for its end.
+    var isOver: Bool { state.withLock { $0.isOver } }
 
     /// Adds a request, and returns the number of its caller and the number of requests.
     func add(_ request: NetworkRequest, _ waiter: Waiter<Outcome>) -> (number: Int, count: Int) {
@@ -58,8 +63,8 @@ final class BatchCollector: Sendable {
         // Nothing comes of a batch that was not sent, so even those who are late do not wait for it.
         let waiter = state.hasGone ? state.callers.leave(number) : state.callers.remove(number)
         if !state.hasGone { state.members.removeAll { $0.number == number } }
-        let isAbandoned = !state.isOver && (waiter == nil || state.callers.isEmpty)
-        if isAbandoned { state.isOver = true }
+        let isAbandoned = !state.isClosed && (waiter == nil || state.callers.isEmpty)
+        if isAbandoned { state.isClosed = true }
         return (waiter, isAbandoned)
       }
     }
@@ -89,7 +94,7 @@ final class BatchCollector: Sendable {
     func keep(work: Task<NetworkResponse, any Error>) {
       let isAbandoned = state.withLock { state in
         state.task = work
-        return state.isOver
+        return state.isClosed
       }
       if isAbandoned { work.cancel() }
     }
@@ -97,7 +102,7 @@ final class BatchCollector: Sendable {
     /// Marks the batch as ended, and returns its members.
     func end() -> [Member] {
       state.withLock { state in
-        state.isOver = true
+        (state.isClosed, state.isOver) = (true, true)
         return state.members
       }
     }
@@ -127,22 +132,25 @@ final class BatchCollector: Sendable {
   /// Adds a request to the open batch of a key, or begins one.
   ///
   /// A full batch is sent.
+  ///
+  /// - Returns: The batch, the number of the caller, and its wait for the batch, to be ended by the caller.
   func add(
     _ request: NetworkRequest, _ waiter: Waiter<Outcome>, to key: Key, _ makePlace: () -> DetachedNext
-  ) -> (batch: Batch, number: Int) {
-    let (batch, number, count) = open.withLock { open -> (Batch, Int, Int) in
+  ) -> (batch: Batch, number: Int, wait: WorkWait?) {
+    let (batch, number, count, wait) = open.withLock { open -> (Batch, Int, Int, WorkWait?) in
       let batch = open[key] ?? Batch(key, makePlace())
       let (number, count) = batch.add(request, waiter)
       open[key] = count < size ? batch : nil
       // Under the lock, so that the batch has its timer when another request fills it.
       if count == 1, size > 1 { batch.keep(timer: makeTimer(batch, request.call.clock)) }
-      return (batch, number, count)
+      // A batch that was not sent yet waits for nothing, so this wait closes no circle.
+      return (batch, number, count, WorkWait(for: batch))
     }
     if count == size, batch.go() {
       batch.endTimer()
       send(batch)
     }
-    return (batch, number)
+    return (batch, number, wait)
   }
 
   /// Makes the timer that sends a batch when its window is over.
@@ -187,7 +195,9 @@ final class BatchCollector: Sendable {
       let merged = requests.count == 1 ? requests[0] : try merge(requests)
       // A merged request must not be sent with the credential of one of its callers.
       if requests.count > 1 { batch.place.requireKnownOwner() }
-      batch.keep(work: batch.place.start(merged) { outcome in self.end(batch, with: outcome) })
+      WorkWait.$current.withValue(batch) {
+        batch.keep(work: batch.place.start(merged) { outcome in self.end(batch, with: outcome) })
+      }
     } catch {
       end(batch, with: .failure(error))
     }
