@@ -101,8 +101,10 @@ public struct NetworkError: Error, Sendable {
     set { change { $0.wantedType = newValue } }
   }
 
-  /// The secrets that the cause may quote and the call does not know, such as those of a request for a token.
-  var causeSecrets: [String] {
+  /// The values that the underlying error may quote and the call does not know, such as those of a request for a token.
+  ///
+  /// No description of this error shows them. Empty by default; a value of less than four bytes is not searched for.
+  public var causeSecrets: [String] {
     get { storage.fields.causeSecrets }
     set { change { $0.causeSecrets = newValue } }
   }
