@@ -103,7 +103,7 @@ public final class Outbox: Sendable {
   ///
   /// In a behavior that serves the request of an entry it returns when that request is cancelled: it cannot wait for
   /// its end. The same holds for what such a behavior waits for: when it signs a user out, this is
-  /// ``RequestBehavior/scopeEnded(_:)`` of all behaviors.
+  /// `scopeEnded(_:)` of all behaviors.
   public func stop() async { await drainer.stop() }
 
   /// Ends sending until ``resume()``.
