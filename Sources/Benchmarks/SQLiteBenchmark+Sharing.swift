@@ -60,7 +60,7 @@ extension Benchmark {
 
   /// Measures commits that a thousand loops watch, by whether they watch the written table or another one.
   static func watching(_ effort: Effort) async throws -> [Row] {
-    // Two files, so that both writes take turns: one after the other, each was measured in another mood of the disk.
+    // Two files, so that both writes take turns: otherwise the ratio would show changes of the disk's speed, too.
     let (files, watchedFiles) = try (
       BenchmarkFiles(items: BenchmarkItem.make(1)), BenchmarkFiles(items: BenchmarkItem.make(1))
     )

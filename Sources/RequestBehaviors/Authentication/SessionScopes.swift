@@ -8,17 +8,10 @@ package final class SessionScopes: Sendable {
     let leftovers: ScopeLeftovers
   }
 
-  /// A message to all clients that an owner has ended.
-  private final class EndNotice: AwaitedWork {
-    private let state = Locked(false)
-    var isOver: Bool { state.withLock { $0 } }
-    func end() { state.withLock { $0 = true } }
-  }
-
   private struct State {
     var clients: [Client] = []
-    /// The latest notice, and the task that sends it.
-    var last: (notice: EndNotice, task: Task<Void, Never>)?
+    /// The latest notice to all clients that an owner has ended.
+    var last: AwaitedTask?
     var waiters: [UInt64: Waiter<Void>] = [:]
     var lastWaiter: UInt64 = 0
 
@@ -65,27 +58,19 @@ package final class SessionScopes: Sendable {
       let waitForLate = handOvers?.makeWait()
       // At once, so that a response that arrives from now on for this owner is not stored.
       for client in clients { client.endings?.note(scope) }
-      let (notice, before) = (EndNotice(), state.last)
-      let wait = before.flatMap { WorkWait(of: notice, for: $0.notice) }
-      let task = Task {
-        if let waitForLate {
-          // A request that has passed its last check may be sent with the new jar, which is then replaced as well.
-          await waitForLate()
-          for client in clients { client.endings?.forgetUser() }
+      state.last = AwaitedTask(after: state.last) {
+        guard let waitForLate else { return }
+        // A request that has passed its last check may be sent with the new jar, which is then replaced as well.
+        await waitForLate()
+        for client in clients { client.endings?.forgetUser() }
+      } _: { [leftovers] in
+        for client in clients {
+          await client.endings?.tell(scope)
+          // Of a client that is there, nothing is left now.
+          await client.leftovers.remove(of: scope)
         }
-        await before?.task.value
-        await WorkWait.$current.withValue(notice) {
-          for client in clients {
-            await client.endings?.tell(scope)
-            // Of a client that is there, nothing is left now.
-            await client.leftovers.remove(of: scope)
-          }
-          await leftovers.remove(of: scope)
-        }
-        notice.end()
-        wait?.end()
+        await leftovers.remove(of: scope)
       }
-      state.last = (notice, task)
     }
   }
 
@@ -117,9 +102,7 @@ package final class SessionScopes: Sendable {
   /// In a behavior that is being told of one, it returns at once where it would wait for itself: for the notice of its
   /// own session, or for that of another session whose behavior waits for this one.
   package func wait() async {
-    guard let last = state.withLock({ $0.last }), let wait = WorkWait(for: last.notice) else { return }
-    await last.task.value
-    wait.end()
+    _ = await state.withLock { $0.last }?.result()
   }
 
   /// The number of those who wait for the owner to become known.

@@ -86,18 +86,16 @@ extension Call {
   ///   - redirected: The request that got a redirect.
   ///   - next: The request that follows the redirect.
   public func noteSecrets(of redirected: NetworkRequest, before next: NetworkRequest) {
-    var values = Redactor.standard.secrets(inQueryOf: redirected.url)
-    if next.body == nil { values += Redactor.standard.secrets(inBodyOf: redirected) }
-    guard !values.isEmpty else { return }
-    withState { $0.secrets.add(values) }
+    noteSecrets(of: redirected, withBody: next.body == nil)
   }
 
-  /// Adds the secrets in the query and the body of a request that failed.
+  /// Adds the secrets in the query and the body of a request.
   ///
-  /// A behavior may have added them to the request, and the error of a transport of the user's, which has no request,
-  /// may quote them.
-  func noteSecrets(ofFailed request: NetworkRequest) {
-    let values = Redactor.standard.secrets(inQueryOf: request.url) + Redactor.standard.secrets(inBodyOf: request)
+  /// A behavior may have added them to a request that failed, and the error of a transport of the user's, which has no
+  /// request, may quote them.
+  func noteSecrets(of request: NetworkRequest, withBody: Bool = true) {
+    var values = Redactor.standard.secrets(inQueryOf: request.url)
+    if withBody { values += Redactor.standard.secrets(inBodyOf: request) }
     guard !values.isEmpty else { return }
     withState { $0.secrets.add(values) }
   }

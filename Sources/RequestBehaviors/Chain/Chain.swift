@@ -234,7 +234,7 @@ final class Chain: Sendable {
       return response
     } catch {
       let failure = describe(error, request)
-      request.call.noteSecrets(ofFailed: request)
+      request.call.noteSecrets(of: request)
       run.endAttempt(number, with: failure, of: request)
       reportEnd(of: number, request)
       throw failure

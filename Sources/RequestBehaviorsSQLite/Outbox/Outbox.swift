@@ -102,8 +102,7 @@ public final class Outbox: Sendable {
   /// Ends sending, and returns when the requests under way are cancelled and their claims given back.
   ///
   /// In a behavior that serves the request of an entry it returns when that request is cancelled: it cannot wait for
-  /// its end. The same holds for what such a behavior waits for: when it signs a user out, this is
-  /// `scopeEnded(_:)` of all behaviors.
+  /// its end. The same holds within `scopeEnded(_:)` of any behavior while such a behavior signs a user out.
   public func stop() async { await drainer.stop() }
 
   /// Ends sending until ``resume()``.

@@ -96,7 +96,7 @@ extension TokenCoordinator {
     guard update({ state, _ in state.hasPendingSaves }) else { return }
     let (last, clock) = (queue.enqueue {}, update { _, clock in clock })
     // In a task of its own, because the sign-out has cancelled this one.
-    await Task { _ = await clock.value(of: Task { _ = try? await last.end() }, within: policy.timeout) }.value
+    await Task { _ = await clock.value(of: Task { _ = try? await last.value() }, within: policy.timeout) }.value
   }
 
   /// Ends a refresh in which no token was asked for, unless it has ended.
@@ -113,7 +113,7 @@ extension TokenCoordinator {
   ) async {
     // Another process may have refreshed the token, signed out or signed in since the refresh began.
     do {
-      try await queue.enqueue { try await self.readForRefresh() }.end()
+      try await queue.enqueue { try await self.readForRefresh() }.value()
     } catch {
       return fail(refresh, unasked: error)
     }
@@ -187,7 +187,7 @@ extension TokenCoordinator {
       }
       if let problem { self.broadcast.publish(.storeFailed(problem)) }
       self.saveLater()
-    }.end()
+    }.value()
   }
 
   private func fail(_ refresh: TokenState.Refresh, _ error: any Error, _ tally: TokenRequestTally) async {
@@ -229,7 +229,7 @@ extension TokenCoordinator {
       }
       if let problem { self.broadcast.publish(.storeFailed(problem)) }
       self.saveLater()
-    }.end()
+    }.value()
   }
 
   /// Returns the error of the calls that wait, which do not know the secrets of the token and of its requests.

@@ -5,7 +5,7 @@ extension TokenCoordinator {
   func load() async throws {
     @Sendable func isLoaded() -> Bool { update { state, _ in state.isLoaded } }
     if isLoaded() { return }
-    try await queue.enqueue { if !isLoaded() { try await self.readAgain() } }.end()
+    try await queue.enqueue { if !isLoaded() { try await self.readAgain() } }.value()
   }
 
   /// Reads the store and takes over the changes of another process; runs on the queue.
@@ -61,7 +61,7 @@ extension TokenCoordinator {
   /// A caller that is cancelled does not wait.
   func readAgain(on clock: RequestClock, within limit: Duration?) async -> Bool {
     let reading = queue.enqueue { try await self.readAgain() }
-    return await clock.value(of: Task { (try? await reading.end()) != nil }, within: limit) ?? false
+    return await clock.value(of: Task { (try? await reading.value()) != nil }, within: limit) ?? false
   }
 
   /// Reads the store as ``readAgain()``; returns whether it could be read.
@@ -73,7 +73,7 @@ extension TokenCoordinator {
   ///   cannot be read.
   func confirm(_ refresh: TokenState.Refresh) async throws {
     if update({ state, _ in state.isUnderWay(refresh.id) }) {
-      try await queue.enqueue { try await self.readForRefresh() }.end()
+      try await queue.enqueue { try await self.readForRefresh() }.value()
     }
     try update { state, _ in
       if state.generation != refresh.generation { throw NetworkError.signedOut() }
@@ -119,7 +119,7 @@ extension TokenCoordinator {
         reading: { await self.readIfPossible() }, { self.update { state, _ in state.unsaved } })
       guard let stored else { return }
       self.update { state, _ in state.endSave(of: stored.token, isPending: false, succeeded: true) }
-    }.end()
+    }.value()
   }
 }
 
@@ -210,7 +210,7 @@ extension TokenCoordinator {
     // Before this returns, the former user's requests must have left, and the clients must know of the change.
     await handOvers.wait()
     await scopes.wait()
-    try await saving?.end()
+    try await saving?.value()
   }
 
   /// Forgets the token.
@@ -243,7 +243,7 @@ extension TokenCoordinator {
     // Before this returns, the user's requests must have left, and the clients must know of the sign-out.
     await handOvers.wait()
     await scopes.wait()
-    try await removal?.end()
+    try await removal?.value()
   }
 
   /// Ends the session because the server refuses even a token that it has just given.
@@ -270,7 +270,7 @@ extension TokenCoordinator {
       if let problem { self.broadcast.publish(.storeFailed(problem)) }
       self.saveLater()
     }
-    await Task { try await removal.end() }.endOrCancellation()
+    await Task { try await removal.value() }.endOrCancellation()
   }
 }
 

@@ -157,7 +157,7 @@ public final class TokenSession: Sendable {
   ///
   /// - Throws: As ``isSignedIn()``.
   package func isAnyUserSignedIn() async throws -> Bool {
-    try await coordinator.queue.enqueue { [coordinator] in try await coordinator.readAgain() }.end()
+    try await coordinator.queue.enqueue { [coordinator] in try await coordinator.readAgain() }.value()
     return coordinator.hasToken
   }
 

@@ -71,8 +71,9 @@ struct EndpointNames: Sendable {
 
   /// Whether a text has a JSON Web Token, which is shown nowhere.
   private static func holdsToken(_ text: Substring) -> Bool {
-    // Each begins with `{"` in Base64, and few paths are long enough for one.
-    text.utf8.count >= 20 && text.contains("eyJ") && Redactor.standard.redact(text: String(text)) != text
+    // Each begins with `{"` in Base64, which is `eyJ`. Few paths are long enough for one, and fewer have this letter.
+    guard text.utf8.count >= 20, text.utf8.contains(UInt8(ascii: "J")) else { return false }
+    return Redactor.standard.redact(text: String(text)) != text
   }
 
   /// Returns the path's template, with the path of the base URL before a relative one.

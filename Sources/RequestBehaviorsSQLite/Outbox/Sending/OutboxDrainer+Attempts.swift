@@ -12,14 +12,13 @@ extension OutboxDrainer {
       state.lastWorker += 1
       let number = state.lastWorker
       // Under the lock, so that an attempt that ends at once finds its entry.
-      let worker = OutboxWorker()
-      state.workers[number] = worker
-      worker.begin {
+      let worker = AwaitedTask {
         var next = await self.run(attempt, slot)
         while let attempt = next { next = await self.run(attempt, self.askForSlot(for: attempt)) }
         _ = self.state.withLock { $0.workers.removeValue(forKey: number) }
         self.core.signal.raise()
       }
+      state.workers[number] = worker
       if !isWanted(state) { worker.cancel() }
     }
   }

@@ -15,7 +15,7 @@ final class OutboxDrainer: Sendable {
     /// The attempts under way, by numbers of their own.
     ///
     /// The next attempt of an entry can begin before the last one has ended.
-    var workers: [Int: OutboxWorker] = [:]
+    var workers: [Int: AwaitedTask] = [:]
     var lastWorker = 0
     /// The workers that send, and those that wait until they may.
     var slots = OutboxSlots()
@@ -139,8 +139,13 @@ final class OutboxDrainer: Sendable {
   private func finish() async {
     let workers = cancel()
     var areOver = true
-    for worker in workers where await !worker.wait() { areOver = false }
-    // A worker that waits for this task has been cancelled, and the loop waits for that worker.
+    for worker in workers {
+      // A behavior may call this while it serves an entry, or sign out, and what is told of that may call this. Only a
+      // task that the behavior has created is not cancelled with it, and can wait.
+      let isFree = WorkWait.current === worker && !Task.isCancelled
+      if await worker.result(isFree: isFree) == nil { areOver = false }
+    }
+    // The loop waits for a worker that waits for this task.
     guard areOver else { return }
     let ending = state.withLock { state -> Waiter<Void>? in
       guard state.loop != nil, !isWanted(state) else { return nil }
@@ -153,7 +158,7 @@ final class OutboxDrainer: Sendable {
   }
 
   @discardableResult
-  private func cancel() -> [OutboxWorker] {
+  private func cancel() -> [AwaitedTask] {
     let (workers, drains, error) = state.withLock { state in
       defer { state.drains = [:] }
       return (Array(state.workers.values), Array(state.drains.values), state.endError)

@@ -17,14 +17,9 @@ final class OutboxPass: Sendable {
 
     /// Returns the text of an error, without the secrets of the call.
     func text(of error: any Error) -> String {
-      let network = error as? NetworkError
-      // This description hides the secrets that the call knows.
-      if let network, network.request.map({ $0.call === request?.call }) ?? (request == nil) {
-        return network.description
-      }
-      // An error of a behavior of the user's can repeat what the behavior was given.
+      // A behavior of the user's can make an error that repeats what it was given, and that knows no request.
       let redactor = request.map { Redactor.standard.hiding(secretsOf: $0) } ?? .standard
-      return redactor.redact(text: network?.description ?? "\(error)")
+      return redactor.redact(text: "\(error)")
     }
   }
 
