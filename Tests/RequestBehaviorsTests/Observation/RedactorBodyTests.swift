@@ -22,6 +22,8 @@ import Testing
     (#"{"next":"https:\/\/u:p@h\/x?a=1\u0026code=2"}"#, #"{"next":"https://h/x?a=REDACTED&code=REDACTED"}"#),
     (#"{"inner":"{\"token\":\"abc\"}"}"#, #"{"inner":"{\"token\":REDACTED}"}"#),
     (#"{"at":"2024-01-01T00:00:00Z","e":"caf\u00e9"}"#, #"{"at":"2024-01-01T00:00:00Z","e":"caf\u00e9"}"#),
+    (#"{"at":"2024-01-01T00:00:00Z pin:1"}"#, #"{"at":"2024-01-01T00:00:00Z pin:REDACTED"}"#),
+    (#"{"at":"2024-01-01T00:00:00.5+01:00"}"#, #"{"at":"2024-01-01T00:00:00.5+01:00"}"#),
     (#"{"message":"used Bearer abc"}"#, #"{"message":"used Bearer REDACTED"}"#),
     (
       #"{"a":"\ud83d\ude00 token=x \ud83d y \n\t\b\f\r\/"}"#,

@@ -106,8 +106,9 @@ struct StoredCalls: Sendable {
   private mutating func trim(to limits: RecordingLimits) {
     while numbers.count - first > 1, numbers.count - first > limits.calls || size > limits.bytes {
       passOnOwners()
-      if calls[first]?.parent != nil { childCount -= 1 }
-      size -= StoredCalls.empty(&calls[first])
+      let (bytes, isChild) = StoredCalls.empty(&calls[first])
+      size -= bytes
+      if isChild { childCount -= 1 }
       first += 1
       dropped += 1
     }
@@ -125,9 +126,9 @@ struct StoredCalls: Sendable {
     }
   }
 
-  /// Drops a call, in its place rather than through a copy, and returns its size.
-  private static func empty(_ place: inout StoredCall?) -> Int {
+  /// Drops a call, in its place rather than through a copy, and returns its size and whether it was made for another.
+  private static func empty(_ place: inout StoredCall?) -> (bytes: Int, isChild: Bool) {
     defer { place = nil }
-    return place?.size ?? 0
+    return (place?.size ?? 0, place?.parent != nil)
   }
 }

@@ -35,6 +35,7 @@ struct JSONRedaction {
   var hasSignInNames: Bool?
   private let ends = ASCIISet.ends
   private let suspects = ASCIISet.suspects
+  private let times = ASCIISet.times
   private let suspectsAndSpace = ASCIISet.suspectsAndSpace
   private var copied = 0
   private var output: [UInt8] = []
@@ -199,10 +200,25 @@ struct JSONRedaction {
     let start = index
     let marks = skipString()
     let isSuspect =
-      marks.isSuspect || (index - start >= 20 && bytes[start..<index].webTokenStart != nil)
-      || (marks.hasSpaces && mayHoldSecret(UnsafeBufferPointer(rebasing: bytes[start..<index])))
+      if marks.isSuspect {
+        !isTime(from: start + 1)
+      } else {
+        (index - start >= 20 && bytes[start..<index].webTokenStart != nil)
+          || (marks.hasSpaces && mayHoldSecret(UnsafeBufferPointer(rebasing: bytes[start..<index])))
+      }
     if isSuspect { redactText(from: start, isEscaped: marks.isEscaped) }
     finishValue()
+  }
+
+  /// Whether the string that ended here is a date and time, such as `2024-01-01T00:00:00Z` (RFC 3339 §5.6).
+  ///
+  /// Its colons make it a suspect, although nothing in it can be the name of a secret.
+  private func isTime(from start: Int) -> Bool {
+    let content = bytes[start..<max(index - 1, start)]
+    guard content.count >= 11, bytes[start + 4] == UInt8(ascii: "-"), bytes[start + 10] == UInt8(ascii: "T") else {
+      return false
+    }
+    return content.allSatisfy { times.contains($0) }
   }
 
   /// Whether a string with spaces, and none of the other suspects, may hold a secret.
@@ -335,4 +351,6 @@ extension ASCIISet {
   fileprivate static let suspects = ASCIISet("\"\\:=<")
   /// These, and the space, which a credential follows only after the name of an authentication scheme.
   fileprivate static let suspectsAndSpace = ASCIISet("\"\\:=< ")
+  /// The characters of a date and time.
+  fileprivate static let times = ASCIISet(digits + "-:.+TZ")
 }
