@@ -134,7 +134,7 @@ private struct HARResponse {
     self.version = version
     headers = send.responseHeaders
     text = send.responseBody
-    let received = send.chunks.reduce(0) { $0 + $1.bytes }
+    let received = send.chunks.map(\.bytes).boundedSum
     switch send.outcome {
     case .response(let statusCode, let count):
       (status, bytes, bodyBytes, error) = (statusCode, count ?? received, -1, nil)

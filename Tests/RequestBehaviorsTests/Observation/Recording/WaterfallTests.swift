@@ -69,4 +69,22 @@ import Testing
     }
     #expect(html(recording).components(separatedBy: "<details").count == 3)
   }
+
+  @Test func `a recording with the largest numbers of bytes and of missing calls is a page and an archive`() {
+    let chunks = [0, 1].map { _ in RecordedSend.Chunk(at: .seconds(1), bytes: .max) }
+    let sends = [1, 2].map { RecordedSend(number: $0, method: "GET", url: "/", startedAt: .zero, chunks: chunks) }
+    let calls = (0...2_000).map {
+      RecordedCall(number: $0, method: "GET", url: "/", startedAt: .zero, endedAt: .seconds(1), sends: sends)
+    }
+    let recording = Recording(startedAt: Date(timeIntervalSince1970: 0), calls: calls, droppedCalls: .max)
+    #expect(html(recording).contains("\(Int.max) earlier calls are not shown"))
+    #expect(!recording.har().isEmpty)
+  }
+
+  @Test func `a send long before its call is drawn at the left edge`() {
+    let send = RecordedSend(number: 1, method: "GET", url: "/", startedAt: .seconds(-1e9), endedAt: .zero)
+    let call = RecordedCall(number: 1, method: "GET", url: "/", startedAt: .zero, endedAt: .zero, sends: [send])
+    let recording = Recording(startedAt: Date(timeIntervalSince1970: 0), calls: [call])
+    #expect(html(recording).contains("d=\"M0,40 L0.0,40 L0.0,"))
+  }
 }

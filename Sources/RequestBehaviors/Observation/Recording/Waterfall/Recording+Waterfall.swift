@@ -72,7 +72,7 @@ private struct WaterfallPage {
     let items: [(text: String, name: String, isError: Bool)] = [
       ("\(calls.count)", "calls", false), ("\(sends.count)", "sends", false), ("\(retries)", "retries", false),
       ("\(unsent)", "without a send", false), ("\(failed)", "failed", failed > 0),
-      (WaterfallText.bytes(sends.reduce(0) { $0 + $1.receivedBytes }), "received", false),
+      (WaterfallText.bytes(sends.map(\.receivedBytes).boundedSum), "received", false),
       (WaterfallText.duration(scale.length), "in all", false),
     ]
     return items.map { item in
@@ -92,7 +92,7 @@ private struct WaterfallPage {
   }
 
   private var missing: String {
-    let count = recording.calls.count - calls.count + recording.droppedCalls
+    let count = [recording.calls.count - calls.count, recording.droppedCalls].boundedSum
     guard count > 0 else { return "" }
     return "<div class=\"note\">\(count) earlier calls are not shown</div>\n"
   }

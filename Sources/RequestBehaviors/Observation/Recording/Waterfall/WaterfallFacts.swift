@@ -54,7 +54,7 @@ extension RecordedSend {
   /// The number of bytes that arrived.
   var receivedBytes: Int {
     if case .response(_, let bytes?) = outcome { return bytes }
-    return chunks.reduce(0) { $0 + $1.bytes }
+    return chunks.map(\.bytes).boundedSum
   }
 
   /// The size of a large body beside the status.
