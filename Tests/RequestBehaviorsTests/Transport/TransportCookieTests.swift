@@ -47,6 +47,23 @@ import Testing
     #expect(try await cookies("a") == "none")
   }
 
+  #if canImport(FoundationNetworking)
+    @Test func `a cookie that has expired by its date does not go out`() async throws {
+      let server = try LoopbackServer { .text($0.headers["Cookie"] ?? "none") }
+      let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
+      let cookie = try #require(
+        AgingCookie(properties: [.name: "user", .value: "ann", .domain: "127.0.0.1", .path: "/"]))
+      storage.setCookie(cookie)
+      let configuration = URLSessionTransport.Configuration(handlesCookies: true) { $0.httpCookieStorage = storage }
+      let client = NetworkClient(
+        baseURL: server.baseURL, transport: URLSessionTransport(configuration: configuration))
+      #expect(try await client.send(Request<String>.get("a")) == "user=ann")
+      cookie.expiry.update { $0 = .distantPast }
+      #expect(try await client.send(Request<String>.get("a")) == "none")
+      #expect(server.requestCount == 2)
+    }
+  #endif
+
   @Test func `a redirect back that sets a cookie is no loop if the transport keeps it`() async throws {
     let server = try LoopbackServer { request in
       let redirect = LoopbackResponse.status(302).header("Location", request.target)
@@ -247,3 +264,12 @@ import Testing
     #expect(pages == ["nobody", "user=ann", "user=ann", "user=bob"])
   }
 }
+
+#if canImport(FoundationNetworking)
+  /// A cookie whose date of expiry comes when a test says so.
+  private final class AgingCookie: HTTPCookie, @unchecked Sendable {
+    let expiry = Box<Date>(.distantFuture)
+
+    override var expiresDate: Date? { expiry.value }
+  }
+#endif

@@ -15,7 +15,7 @@ extension TransferRegistry {
     /// Adds the cookies of the session that is to send a transfer.
     ///
     /// The platform itself would send all cookies of the host: over http those for https only, to every path, and those
-    /// that have expired by `Max-Age`.
+    /// that have expired since they were set.
     func addCookies(to transfer: Transfer, in session: URLSession) {
       guard addsCookies, let url = transfer.urlRequest.url, let jar = session.configuration.httpCookieStorage else {
         return
@@ -111,7 +111,7 @@ extension HTTPCookieStorage {
     /// Returns whether the cookie goes out with a request to a URL of its host.
     fileprivate func goes(to url: URL, at now: Date) -> Bool {
       if isSecure, url.scheme?.lowercased() != "https" { return false }
-      return matches(path: url.path(percentEncoded: true)) && !hasReachedMaxAge(at: now)
+      return matches(path: url.path(percentEncoded: true)) && !hasExpired(at: now)
     }
 
     /// Whether a path is the cookie's, or is below it (RFC 6265 §5.1.4).
@@ -122,9 +122,13 @@ extension HTTPCookieStorage {
         || path.utf8.dropFirst(self.path.utf8.count).first == UInt8(ascii: "/")
     }
 
-    /// Whether the cookie has expired by `Max-Age`, which the platform reads for cookies of version 1 only.
-    private func hasReachedMaxAge(at now: Date) -> Bool {
-      guard let text = properties?[.maximumAge] as? String, let seconds = Double(text) else { return false }
+    /// Whether the cookie has expired: by `Max-Age` if it has one, else by `Expires` (RFC 6265 §5.3).
+    ///
+    /// The platform reads `Max-Age` for cookies of version 1 only, and looks at `Expires` only when a cookie is set.
+    private func hasExpired(at now: Date) -> Bool {
+      guard let text = properties?[.maximumAge] as? String, let seconds = Double(text) else {
+        return expiresDate.map { $0 <= now } ?? false
+      }
       if seconds <= 0 { return true }
       guard let created = properties?[HTTPCookiePropertyKey(rawValue: "Created")] as? Double else { return false }
       return now.timeIntervalSinceReferenceDate >= created + seconds
