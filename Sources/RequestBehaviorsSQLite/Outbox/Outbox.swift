@@ -102,7 +102,8 @@ public final class Outbox: Sendable {
   /// Ends sending, and returns when the requests under way are cancelled and their claims given back.
   ///
   /// In a behavior that serves the request of an entry it returns when that request is cancelled: it cannot wait for
-  /// its end. The same holds within `scopeEnded(_:)` of any behavior while such a behavior signs a user out.
+  /// its end. The same holds within `scopeEnded(_:)` of any behavior while such a behavior signs a user out. A task
+  /// that the behavior creates waits for that end, so the behavior must not wait for a task that calls this.
   public func stop() async { await drainer.stop() }
 
   /// Ends sending until ``resume()``.

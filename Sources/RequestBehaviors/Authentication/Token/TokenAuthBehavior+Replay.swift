@@ -63,6 +63,8 @@ extension TokenSession {
   func issuedToken(_ need: TokenCoordinator.Need, for request: NetworkRequest, _ next: Next) async throws
     -> IssuedToken?
   {
+    // A refresh stores its token after the operations on the store that are under way.
+    guard !coordinator.queue.waitsForThisTask else { throw NetworkError.tokenStoreWaitsForItself() }
     guard !coordinator.isAtWork else { throw NetworkError.tokenSourceWaitsForItself() }
     let call = request.call
     let waiting = call.begin("waits for a token", from: "TokenAuthBehavior", kind: .authentication)

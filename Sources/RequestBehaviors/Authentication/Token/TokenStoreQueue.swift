@@ -18,6 +18,14 @@ final class TokenStoreQueue: Sendable {
 
   private let last = Locked<AwaitedTask?>(nil)
 
+  /// Whether an operation waits for this task, so that no later one can begin before.
+  var waitsForThisTask: Bool {
+    guard let operation = last.withLock({ $0 }) else { return false }
+    guard let wait = WorkWait(for: operation) else { return true }
+    wait.end()
+    return false
+  }
+
   /// Begins an operation when those before it have ended.
   func enqueue(_ work: @escaping @Sendable () async throws -> Void) -> Operation {
     last.withLock { last in

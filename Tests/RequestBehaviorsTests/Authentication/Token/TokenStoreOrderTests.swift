@@ -66,6 +66,29 @@ import Testing
     #expect(fixture.clock.sleeperCount == 0)
   }
 
+  @Test func `a store that sends a request which needs its token during a refresh fails without a wait`() async throws {
+    let (client, thrown, reads) = (Box<NetworkClient?>(nil), Box<[NetworkError]>([]), Box(false))
+    let store = HeldTokenStore(onLoad: {
+      guard reads.value else { return }
+      do { try await client.value?.send(.get("secrets")) } catch let error as NetworkError {
+        thrown.update { $0.append(error) }
+      } catch {}
+    })
+    let session = try await fixture.alice(store)
+    client.value = fixture.client(session)
+    server.tokenGate.value = gate
+    let task = Task { [client] in try await client.value?.send(.get("a")) }
+    await gate.waitForArrivals(1)
+    reads.value = true
+    // As an outbox asks before it sends.
+    #expect(try await session.isAnyUserSignedIn())
+    reads.value = false
+    #expect(thrown.value.map(\.code) == [.invalidBehavior])
+    #expect(thrown.value.first?.message.hasPrefix("a TokenStore") == true)
+    gate.open()
+    try await task.value
+  }
+
   @Test func `a refusal signs out though the store takes longer than callers wait`() async throws {
     let store = holding(nil)
     let session = try await fixture.alice(store)
