@@ -181,6 +181,24 @@ import Testing
     #expect(recorder.recording.calls.isEmpty)
   }
 
+  @Test func `a sign-out removes a token request whose call a limit has dropped after calls without a user`()
+    async throws
+  {
+    let recorder = CallRecorder(limits: RecordingLimits(calls: 3))
+    mock.on(.get, "me").respond(401).respond(text: "ann")
+    mock.on(.get, "news").respond(text: "none")
+    mock.on(.post, "token").respond(text: "second-token")
+    let session = try await signedIn()
+    let client = NetworkClient(mock, .system, [.recording(recorder), .tokenAuth(session)])
+    let news = Request<String>.get("news").with(\.authentication, .none)
+    for _ in 1...2 { _ = try await client.send(news) }
+    _ = try await client.send(Request<String>.get("me"))
+    for _ in 1...2 { _ = try await client.send(news) }
+    #expect(recorder.recording.calls.map(\.purpose) == [.prerequisite, .request, .request])
+    try await session.signOut()
+    #expect(recorder.recording.calls.map(\.purpose) == [.request, .request])
+  }
+
   @Test func `a sign-out removes a shared call of a user who signed in after it began`() async throws {
     mock.on(.get, "me").respond(text: "ann")
     let session = TokenSession(source: .signInOnly)

@@ -34,7 +34,7 @@ import Testing
     let page = html(recording)
     #expect(!page.contains("<h4>"))
     #expect(page.components(separatedBy: "<details").count == 2_001)
-    #expect(page.contains("\(500 + recording.droppedCalls) earlier calls are not shown"))
+    #expect(page.contains(">\(500 + recording.droppedCalls) earlier calls are not shown"))
   }
 
   @Test func `an empty recording is a page too`() {
@@ -77,7 +77,7 @@ import Testing
       RecordedCall(number: $0, method: "GET", url: "/", startedAt: .zero, endedAt: .seconds(1), sends: sends)
     }
     let recording = Recording(startedAt: Date(timeIntervalSince1970: 0), calls: calls, droppedCalls: .max)
-    #expect(html(recording).contains("\(Int.max) earlier calls are not shown"))
+    #expect(html(recording).contains(">\(Int.max) earlier calls are not shown"))
     #expect(!recording.har().isEmpty)
   }
 

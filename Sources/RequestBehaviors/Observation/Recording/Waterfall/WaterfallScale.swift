@@ -31,8 +31,9 @@ struct WaterfallScale {
     return width
   }
 
-  /// The place of a time, as a share of 100; at an edge for a time beyond it, such as that of a send before its call.
-  func place(_ time: Duration) -> Double { min(max((time - start).inSeconds / width * 100, 0), 100) }
+  /// The place of a time, as a share of 100; at the left edge for a time before it, such as that of a send that began
+  /// before its call.
+  func place(_ time: Duration) -> Double { max((time - start).inSeconds / width * 100, 0) }
 
   /// The width of a duration, as a share of 100.
   func share(_ duration: Duration) -> Double { duration.inSeconds / width * 100 }
