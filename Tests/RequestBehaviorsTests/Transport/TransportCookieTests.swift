@@ -166,6 +166,43 @@ import Testing
     #expect(try await client.send(Request<String>.get("bob")) == "user=/bob")
   }
 
+  /// Holds requests back before URLSession gets them.
+  private struct HoldingTransport: Transport {
+    let gate = TestGate()
+    let inner = URLSessionTransport(configuration: .init(handlesCookies: true))
+
+    func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+      if request.url.path() == "/held" { await gate.pass() }
+      return try await inner.send(request)
+    }
+
+    func addsCredentials(to request: NetworkRequest) -> Bool { inner.addsCredentials(to: request) }
+    func forgetUser() { inner.forgetUser() }
+    func shutdown() async { await inner.shutdown() }
+  }
+
+  @Test func `a request that comes to URLSession after its user was replaced sets no cookie for the next user`()
+    async throws
+  {
+    let server = try LoopbackServer { request in
+      let user = request.headers["Authorization"]?.dropFirst(7) ?? "nobody"
+      return .text(request.headers["Cookie"] ?? "none").header("Set-Cookie", "user=\(user); Path=/")
+    }
+    let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+    let transport = HoldingTransport()
+    let client = NetworkClient(baseURL: server.baseURL, behaviors: [.tokenAuth(session)], transport: transport)
+    try await session.signIn(AccessToken("alice"))
+    let held = Task { try await client.send(Request<String>.get("held")) }
+    await transport.gate.waitForArrivals(1)
+    try await session.signIn(AccessToken("bob"))
+    #expect(try await client.send(Request<String>.get("a")) == "none")
+    transport.gate.open()
+    let error = await #expect(throws: NetworkError.self) { try await held.value }
+    #expect(error?.code == .signedOut)
+    #expect(try await client.send(Request<String>.get("a")) == "user=bob")
+    #expect(server.requests.map(\.path) == ["/a", "/a"])
+  }
+
   @Test func `a redirect of a user who is still there goes on after another user of the transport has left`()
     async throws
   {

@@ -63,11 +63,12 @@ extension TransferRegistry {
     return true
   }
 
-  /// Fails a transfer of a call that had an earlier send with cookies that were forgotten meanwhile.
+  /// Fails a transfer whose response might add cookies of a user who has left to those of the next user.
   ///
-  /// It runs on the queue. A redirect or a retry would go out with the cookies of the next user, and the cookies of its
-  /// response would be added to them. A call whose owners are known and still there goes on, without its old cookies,
-  /// and so does a request for a token, about which its session decides.
+  /// It runs on the queue. The transfer is that of a call with an earlier send, whose cookies were forgotten meanwhile,
+  /// or it was being handed over when they were. It would also go out with the cookies of the next user. A call whose
+  /// owners are known and still there goes on, without its old cookies. Whether a request for a token goes on is
+  /// decided by its session.
   ///
   /// - Parameter transfer: The transfer.
   /// - Returns: Whether it failed.
@@ -79,13 +80,16 @@ extension TransferRegistry {
       jars[ObjectIdentifier(self)] = jars[ObjectIdentifier(self)] ?? number
       return jars[ObjectIdentifier(self)]
     }
-    if first == number || call.purpose == .prerequisite { return false }
     let owner = call.owner
-    if !owner.scopes.isEmpty, owner.isPresent { return false }
-    let message =
-      "the cookies were forgotten, as at a sign-out, while the request was under way; it is not sent any more"
-    abort(transfer, with: NetworkError(.signedOut, message))
-    return true
+    let belongsToThisJar = owner.isPresent && (first == number || !owner.scopes.isEmpty)
+    guard belongsToThisJar || call.purpose == .prerequisite else {
+      let message =
+        "the cookies were forgotten, as at a sign-out, while the request was under way; it is not sent any more"
+      abort(transfer, with: NetworkError(.signedOut, message))
+      return true
+    }
+    // A session changes before it has the cookies forgotten. So this finds every request that it checked before.
+    return !mayStillBeSent(transfer)
   }
 }
 

@@ -291,10 +291,10 @@ extension TransferRegistry {
     }
   }
 
-  /// Checks a request whose body took its time: the user may have signed out meanwhile.
+  /// Checks a request once more that took its time to come here: the user may have signed out meanwhile.
   ///
   /// If the check fails, so does the transfer.
-  private func mayStillBeSent(_ transfer: Transfer) -> Bool {
+  func mayStillBeSent(_ transfer: Transfer) -> Bool {
     do {
       try transfer.request.call.verifySend(of: transfer.request)
       return true
