@@ -58,6 +58,7 @@ package final class SessionScopes: Sendable {
       let waitForLate = handOvers?.makeWait()
       // At once, so that a response that arrives from now on for this owner is not stored.
       for client in clients { client.endings?.note(scope) }
+      leftovers.forgetUser()
       state.last = AwaitedTask(after: state.last) {
         guard let waitForLate else { return }
         // A request that has passed its last check may be sent with the new jar, which is then replaced as well.

@@ -38,11 +38,12 @@ public final class ScopeEndings: Sendable {
   }
 
   private let state = Locked(State())
-  /// The data that the client and its variants keep of owners.
+  /// The data that the client and its variants keep of owners, and their transports.
   public let leftovers = ScopeLeftovers()
 
   /// Adds a client's list.
   func add(_ listener: Listener) {
+    leftovers.add(listener.transport)
     state.withLock { state in
       if state.members.count >= state.limit {
         state.members.removeAll { $0.listener == nil }
@@ -79,10 +80,9 @@ public final class ScopeEndings: Sendable {
     let listeners = state.withLock { $0.members.compactMap(\.listener) }
     var told: Set<ObjectIdentifier> = []
     for listener in listeners {
-      let transport = listener.transport
       // Variants share one transport. Values have no identity, so each of them is told.
-      let isClass = type(of: transport) is AnyClass
-      if !isClass || told.insert(ObjectIdentifier(transport as AnyObject)).inserted { transport.forgetUser() }
+      let isNew = listener.transport.asObject.map { told.insert(ObjectIdentifier($0)).inserted } ?? true
+      if isNew { listener.transport.forgetUser() }
     }
   }
 

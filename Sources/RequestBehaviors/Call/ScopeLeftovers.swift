@@ -1,4 +1,4 @@
-/// The removals of the data that behaviors keep of owners.
+/// The removals of the data that behaviors keep of owners, and the transports that keep cookies.
 ///
 /// A behavior that keeps data of users in a store registers the removal when it stores something. The removal then runs
 /// at the sign-out even if no client has the behavior any more.
@@ -17,11 +17,28 @@ public final class ScopeLeftovers: Sendable {
     let remove: Removal
   }
 
+  private struct WeakTransport: Sendable {
+    weak var object: (any Transport & AnyObject)?
+  }
+
   private struct State {
     /// The entries of each owner, by the name of the data.
     private(set) var owners: [String: [String: Entry]] = [:]
     /// The owners of each name of data, so that dropping it does not search all owners.
     private var scopes: [String: Set<String>] = [:]
+    /// The transports, each once, however many clients have it.
+    private(set) var transports: [ObjectIdentifier: WeakTransport] = [:]
+
+    mutating func add(_ transport: any Transport & AnyObject) {
+      transports = transports.filter { $0.value.object != nil }
+      transports[ObjectIdentifier(transport)] = WeakTransport(object: transport)
+    }
+
+    /// Drops the transports, and returns those that exist.
+    mutating func takeTransports() -> [any Transport] {
+      defer { transports = [:] }
+      return transports.values.compactMap(\.object)
+    }
 
     /// Adds an entry unless there is a later one of the same data.
     mutating func add(_ id: String, of scope: String, _ entry: Entry) {
@@ -62,8 +79,8 @@ public final class ScopeLeftovers: Sendable {
   /// Creates a list without removals.
   public init() {}
 
-  /// Whether no removal is registered.
-  public var isEmpty: Bool { state.withLock { $0.owners.isEmpty } }
+  /// Whether no removal is registered, and no transport is known.
+  public var isEmpty: Bool { state.withLock { $0.owners.isEmpty && $0.transports.isEmpty } }
 
   /// The number of owners whose data have a removal.
   package var ownerCount: Int { state.withLock { $0.owners.count } }
@@ -82,12 +99,28 @@ public final class ScopeLeftovers: Sendable {
     state.withLock { $0.add(id, of: scope, Entry(number: number, remove: remove)) }
   }
 
-  /// Registers the removals of a client that is gone; of two for the same data, the later one counts.
+  /// Registers a transport, which may outlive the client; a transport that is a value is gone with its client.
+  func add(_ transport: any Transport) {
+    guard let object = transport.asObject else { return }
+    state.withLock { $0.add(object) }
+  }
+
+  /// Lets the transports of clients that are gone drop what belongs to a user, such as cookies, and forgets the
+  /// transports.
+  ///
+  /// A session calls it on the list that it took over, when it calls ``ScopeEndings/note(_:)`` of the other clients.
+  /// Otherwise the cookies would go out with the next user's requests over the same transport.
+  public func forgetUser() {
+    for transport in state.withLock({ $0.takeTransports() }) { transport.forgetUser() }
+  }
+
+  /// Registers the removals and transports of a client that is gone; of two for the same data, the later one counts.
   ///
   /// - Parameter other: The removals of the client (``ScopeEndings/leftovers``).
   public func add(_ other: ScopeLeftovers) {
-    let owners = other.state.withLock { $0.owners }
+    let (owners, transports) = other.state.withLock { ($0.owners, $0.transports.values.compactMap(\.object)) }
     state.withLock { state in
+      for transport in transports { state.add(transport) }
       for (scope, entries) in owners {
         for (id, entry) in entries { state.add(id, of: scope, entry) }
       }
@@ -107,5 +140,12 @@ public final class ScopeLeftovers: Sendable {
   public func remove(of scope: String, except removed: Set<String> = []) async {
     let due = state.withLock { $0.remove(scope) }
     for (id, entry) in due.sorted(by: { $0.key < $1.key }) where !removed.contains(id) { await entry.remove() }
+  }
+}
+
+extension Transport {
+  /// The transport as an object; `nil` if it is a value, which on Apple systems could be cast to an object, too.
+  var asObject: (any Transport & AnyObject)? {
+    type(of: self) is AnyClass ? self as? any Transport & AnyObject : nil
   }
 }

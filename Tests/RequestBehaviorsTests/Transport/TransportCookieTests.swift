@@ -166,6 +166,26 @@ import Testing
     #expect(try await client.send(Request<String>.get("bob")) == "user=/bob")
   }
 
+  @Test(arguments: [true, false])
+  func `the next user has no cookies of a client that is gone, over the same transport`(signsOut: Bool) async throws {
+    let server = try LoopbackServer { request in
+      .text(request.headers["Cookie"] ?? "none").header("Set-Cookie", "user=alice; Path=/")
+    }
+    let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+    let transport = URLSessionTransport(configuration: .init(handlesCookies: true))
+    func cookieOfNewClient() async throws -> String {
+      let client = NetworkClient(baseURL: server.baseURL, behaviors: [.tokenAuth(session)], transport: transport)
+      return try await client.send(Request<String>.get("a"))
+    }
+    try await session.signIn(AccessToken("alice"))
+    #expect(try await cookieOfNewClient() == "none")
+    #expect(try await cookieOfNewClient() == "user=alice")
+    if signsOut { try await session.signOut() }
+    try await session.signIn(AccessToken("bob"))
+    #expect(try await cookieOfNewClient() == "none")
+    #expect(server.requestCount == 3)
+  }
+
   /// Holds requests back before URLSession gets them.
   private struct HoldingTransport: Transport {
     let gate = TestGate()
