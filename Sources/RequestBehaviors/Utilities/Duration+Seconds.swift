@@ -10,6 +10,12 @@ extension Duration {
     min(max(self, .seconds(Int64.min)), .seconds(Int64.max)).components
   }
 
+  /// The sum, or the longest duration that has components: a sum of long ones may be one that no duration holds.
+  package func boundedSum(with other: Duration) -> Duration {
+    let longest = Duration.seconds(Int64.max)
+    return min(min(self, longest) + min(other, longest), longest)
+  }
+
   /// Creates a duration of so many seconds, at most 100 years: servers and clocks may give any number.
   package init(clamping seconds: Double) {
     let limit = 100 * 366 * 86_400.0

@@ -50,6 +50,18 @@ import Testing
     #expect(histogram.count == 1)
   }
 
+  @Test func `a sum that no duration holds is the longest duration with components`() {
+    var histogram = DurationHistogram()
+    for _ in 0..<20 { histogram.record(.seconds(Int64.max) * 2) }
+    #expect(histogram.total == .seconds(Int64.max))
+    for _ in 0..<64 {
+      let other = histogram
+      histogram.merge(other)
+    }
+    #expect(histogram.total == .seconds(Int64.max))
+    #expect(histogram.count == .max)
+  }
+
   @Test(arguments: [Double.nan, -1, 101, .infinity])
   func `a percentage outside the range counts as the nearer end`(percent: Double) {
     var histogram = DurationHistogram()

@@ -20,7 +20,7 @@ public struct DurationHistogram: Sendable, Hashable {
   /// The longest recorded duration; zero if nothing was recorded.
   public private(set) var maximum = Duration.zero
 
-  /// The sum of the recorded durations.
+  /// The sum of the recorded durations, at most `Int64.max` seconds.
   public private(set) var total = Duration.zero
 
   private var buckets: [UInt32] = []
@@ -39,8 +39,8 @@ public struct DurationHistogram: Sendable, Hashable {
     buckets[bucket] = buckets[bucket] == .max ? .max : buckets[bucket] + 1
     minimum = count == 0 ? duration : min(minimum, duration)
     maximum = max(maximum, duration)
-    total += duration
-    count += 1
+    total = total.boundedSum(with: duration)
+    if count < .max { count += 1 }
   }
 
   /// Adds the durations of another histogram.
@@ -56,8 +56,8 @@ public struct DurationHistogram: Sendable, Hashable {
     }
     minimum = min(minimum, other.minimum)
     maximum = max(maximum, other.maximum)
-    total += other.total
-    count += other.count
+    total = total.boundedSum(with: other.total)
+    count = [count, other.count].boundedSum
   }
 
   /// Returns the duration that the given percentage of the recorded durations does not exceed.
