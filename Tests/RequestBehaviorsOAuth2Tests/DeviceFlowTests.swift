@@ -137,6 +137,39 @@ import Testing
     #expect(try await task.value.token.value == "A")
   }
 
+  @Test func `a clock that is set forward while the code is shown does not expire the code`() async throws {
+    begin()
+    polls((200, OAuth2Fixture.token), (200, OAuth2Fixture.token))
+    let clock = fixture.clock
+    let grant = try await clock.run {
+      try await fixture.device.signIn { _ in clock.setDate(clock.date.addingTimeInterval(86_400 * 365)) }
+    }
+    #expect(grant.token.value == "A")
+    let named = try await clock.run {
+      try await fixture.device.signIn { _ in
+        clock.setDate(clock.date.addingTimeInterval(86_400 * 365))
+      } naming: { _ in
+        "u"
+      }
+    }
+    #expect(named.token.value == "A")
+  }
+
+  @Test func `a clock that is set back while the code is shown does not make the code last longer`() async throws {
+    begin()
+    let clock = fixture.clock
+    let code = await errorCode {
+      _ = try await clock.run {
+        try await fixture.device.signIn { _ in
+          clock.advance(by: .seconds(599))
+          clock.setDate(clock.date.addingTimeInterval(-86_400))
+        }
+      }
+    }
+    #expect(code == .oauth2Expired)
+    #expect(fixture.mock.sent.count == 1)
+  }
+
   @Test func `codes expire without another request`() async throws {
     begin(
       #"{"device_code":"D","user_code":"W","verification_url":"https://id.example/device","expires_in":12,"interval":5}"#

@@ -14,9 +14,7 @@ extension OAuth2DeviceFlow {
     as account: String? = nil, _ show: (_ code: OAuth2DeviceCode) async throws -> Void
   ) async throws -> OAuth2Grant {
     try SessionAccount.check(account)
-    let code = try await begin()
-    try await show(code)
-    return try await finish(code, as: account)
+    return try await signIn(show, by: { _ in account })
   }
 
   /// Signs a user in, and asks who it is.
@@ -31,9 +29,7 @@ extension OAuth2DeviceFlow {
     _ show: (_ code: OAuth2DeviceCode) async throws -> Void,
     naming name: (_ grant: OAuth2Grant) async throws -> String
   ) async throws -> OAuth2Grant {
-    let code = try await begin()
-    try await show(code)
-    return try await finish(code, naming: name)
+    try await signIn(show, by: { try await name($0) })
   }
 
   /// Waits until the user has decided (§3.4, §3.5).

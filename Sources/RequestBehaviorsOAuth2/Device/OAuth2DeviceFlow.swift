@@ -57,9 +57,27 @@ public struct OAuth2DeviceFlow: Sendable {
     }
   }
 
+  /// Gets the codes, shows them, and signs the session in.
+  func signIn(
+    _ show: (OAuth2DeviceCode) async throws -> Void, by name: (OAuth2Grant) async throws -> String?
+  ) async throws -> OAuth2Grant {
+    let code = try await begin()
+    // The date may be set while the page is shown, as by the first time server that a new device finds.
+    let end = client.configuration.clock.now() + Duration(clamping: code.lifetime)
+    try await show(code)
+    return try await finish(code, until: end, by: name)
+  }
+
   /// Waits until the user has decided, and signs the session in.
+  ///
+  /// - Parameters:
+  ///   - code: The codes.
+  ///   - end: The monotonic time at which they expire; `nil` for their date.
+  ///   - name: Returns the name of the account.
+  /// - Returns: The grant.
+  /// - Throws: As the public `finish`.
   func finish(
-    _ code: OAuth2DeviceCode, by name: (OAuth2Grant) async throws -> String?
+    _ code: OAuth2DeviceCode, until end: Duration? = nil, by name: (OAuth2Grant) async throws -> String?
   ) async throws -> OAuth2Grant {
     guard code.format == OAuth2DeviceCode.currentFormat else {
       throw NetworkError(.oauth2Expired, "the device code has the format \(code.format); begin another sign-in")
@@ -74,7 +92,7 @@ public struct OAuth2DeviceFlow: Sendable {
     // A date that is further away than the codes last was written by a clock that has been set back since.
     let left = min(code.expiresAt.timeIntervalSince(clock.date()), code.lifetime)
     var poll = DevicePoll(
-      interval: max(.seconds(1), Duration(clamping: code.interval)), end: clock.now() + Duration(clamping: left))
+      interval: max(.seconds(1), Duration(clamping: code.interval)), end: end ?? clock.now() + Duration(clamping: left))
     var step = poll.next(now: clock.now())
     while case .ask(let wait) = step {
       try await client.wait(for: wait)
