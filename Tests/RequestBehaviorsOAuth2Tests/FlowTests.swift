@@ -123,6 +123,29 @@ import Testing
     #expect(try await fixture.isSignedIn)
   }
 
+  @Test func `a clock that is set forward while the page is open does not expire the sign-in`() async throws {
+    fixture.respond()
+    let clock = fixture.clock
+    try await fixture.flow().signIn { page in
+      clock.setDate(clock.date.addingTimeInterval(86_400 * 365))
+      return callback(to: page, "code=abc")
+    }
+    #expect(try await fixture.isSignedIn)
+  }
+
+  @Test func `a page that is open for more than an hour expires the sign-in`() async throws {
+    let clock = fixture.clock
+    let code = await errorCode {
+      try await fixture.flow().signIn { page in
+        clock.advance(by: .seconds(3_601))
+        clock.setDate(clock.date.addingTimeInterval(-86_400))
+        return callback(to: page, "code=abc")
+      }
+    }
+    #expect(code == .oauth2Expired)
+    #expect(fixture.mock.sent.isEmpty)
+  }
+
   @Test func `one code is exchanged once, however often the callback comes`() async throws {
     fixture.respond()
     let flow = fixture.flow()

@@ -17,8 +17,7 @@ extension OAuth2Flow {
     _ parameters: Query = [:], as account: String? = nil, _ open: (_ url: URL) async throws -> URL
   ) async throws -> OAuth2Grant {
     try SessionAccount.check(account)
-    let (signIn, callback) = try await page(parameters, open)
-    return try await finish(signIn, callback: callback, as: account)
+    return try await signIn(parameters, open, by: { _ in account })
   }
 
   /// Signs a user in with a browser that calls back, and asks who it is.
@@ -44,15 +43,17 @@ extension OAuth2Flow {
     _ parameters: Query = [:], _ open: (_ url: URL) async throws -> URL,
     naming name: (_ grant: OAuth2Grant) async throws -> String
   ) async throws -> OAuth2Grant {
-    let (signIn, callback) = try await page(parameters, open)
-    return try await finish(signIn, callback: callback, naming: name)
+    try await signIn(parameters, open, by: { try await name($0) })
   }
 
-  private func page(
-    _ parameters: Query, _ open: (_ url: URL) async throws -> URL
-  ) async throws -> (OAuth2SignIn, URL) {
+  private func signIn(
+    _ parameters: Query, _ open: (_ url: URL) async throws -> URL, by name: (OAuth2Grant) async throws -> String?
+  ) async throws -> OAuth2Grant {
     let signIn = try await begin(parameters)
-    return (signIn, try await OAuth2SignIn.$current.withValue(signIn) { try await open(signIn.url) })
+    let start = now()
+    let callback = try await OAuth2SignIn.$current.withValue(signIn) { try await open(signIn.url) }
+    // The date may be set while the page is open, as by the first time server that a new device finds.
+    return try await finish(signIn, callback, age: now() - start, naming: name)
   }
 
   /// Ends a sign-in with the URL that the server called back.

@@ -120,10 +120,18 @@ public struct OAuth2Flow: Sendable {
 
 extension OAuth2Flow {
   /// Exchanges the code of a callback, and signs the session in.
+  ///
+  /// - Parameters:
+  ///   - signIn: The sign-in.
+  ///   - callback: The URL with the code.
+  ///   - age: The time since the sign-in began; `nil` for that since its date.
+  ///   - name: Returns the name of the account.
+  /// - Returns: The grant.
+  /// - Throws: As the public `finish`.
   func finish(
-    _ signIn: OAuth2SignIn, _ callback: URL, naming name: (OAuth2Grant) async throws -> String?
+    _ signIn: OAuth2SignIn, _ callback: URL, age: Duration? = nil, naming name: (OAuth2Grant) async throws -> String?
   ) async throws -> OAuth2Grant {
-    try check(signIn)
+    try check(signIn, age: age)
     let outcome = OAuth2Callback.read(callback, for: signIn)
     if case .unexpected(let reason) = outcome {
       throw NetworkError(.oauth2UnexpectedCallback, "the URL is not the callback of this sign-in: \(reason)")
@@ -139,13 +147,18 @@ extension OAuth2Flow {
     }
   }
 
-  private func check(_ signIn: OAuth2SignIn) throws {
+  /// The monotonic time.
+  func now() -> Duration { client.configuration.clock.now() }
+
+  private func check(_ signIn: OAuth2SignIn, age: Duration?) throws {
     guard signIn.format == OAuth2SignIn.currentFormat else {
       throw NetworkError(
         .oauth2Expired,
         "the sign-in has the format \(signIn.format), and this version reads \(OAuth2SignIn.currentFormat)")
     }
-    guard !signIn.isExpired(at: client.configuration.clock.date()) else {
+    let age = age?.inSeconds ?? client.configuration.clock.date().timeIntervalSince(signIn.date)
+    // A date in the future counts as now, because a clock may have been set back.
+    guard age <= OAuth2SignIn.lifetime else {
       throw NetworkError(.oauth2Expired, "the sign-in began more than an hour ago; begin another one")
     }
     // A secret of this flow's client must not go to the server of another one.

@@ -49,9 +49,6 @@ public struct OAuth2SignIn: Codable, Hashable, Sendable {
     self.format = OAuth2SignIn.currentFormat
   }
 
-  /// Whether it is too old to be finished; a date in the future counts as now, because a clock may have been set back.
-  func isExpired(at now: Date) -> Bool { now.timeIntervalSince(date) > OAuth2SignIn.lifetime }
-
   /// The sign-in of the task that shows its page, for receivers of callbacks: after a push the page does not tell.
   @TaskLocal static var current: OAuth2SignIn?
 }
