@@ -41,6 +41,14 @@ import Testing
     #expect(proof.iat == 1_562_262_618)
   }
 
+  @Test(arguments: [Double.nan, .infinity, 1e30, -1e30])
+  func `a proof of a date that no number of seconds fits has the time 0`(seconds: Double) {
+    let proof = DPoPProof(
+      jti: "1", method: "GET", url: url("https://a.example/"), date: Date(timeIntervalSince1970: seconds), token: nil,
+      nonce: nil)
+    #expect(proof.iat == 0)
+  }
+
   private static let jwk = #"""
     {"kty":"EC","x":"l8tFrhx-34tV3hRICRDY9zCkDlpBhF42UQUfWVAWBFs","y":"9VE4jf_Ok_o64zbTTlcuNJajHmt6v9TDVrU0CdvGRDA",
     "crv":"P-256","d":"the private part"}

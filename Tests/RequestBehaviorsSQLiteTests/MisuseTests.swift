@@ -42,6 +42,13 @@ import Testing
     }
   }
 
+  @Test func `a store reads with any number of readers`() async throws {
+    for number in [Int.min, 0, 1] {
+      let test = try TestStore(SQLiteConfiguration(maximumReaders: number))
+      #expect(try await test.store.read { try $0.first("SELECT count(*) FROM artwork", as: Int.self) } == 0)
+    }
+  }
+
   @Test func `a store closes while reads keep coming`() async throws {
     let test = try TestStore(SQLiteConfiguration(maximumReaders: 2))
     let store = test.store

@@ -61,6 +61,14 @@ private final class CacheServer: Transport {
 }
 
 @Suite(.limited) struct SQLiteCacheStoreTests {
+  @Test func `a clock without a date does not end the process`() async throws {
+    let bench = try CacheBench()
+    bench.serve("one")
+    bench.clock.setDate(Date(timeIntervalSince1970: .nan))
+    #expect(try await bench.send().text == "one")
+    try await bench.store.removeAll()
+  }
+
   @Test func `of the variants of a URL that differ in every request the latest 64 are kept`() async throws {
     let bench = try CacheBench()
     bench.serve("body", ["Cache-Control": "max-age=60", "Vary": "X-Request-ID"])

@@ -14,7 +14,7 @@ struct AssertionClaims: Encodable, Sendable {
   /// Creates the claims, which are valid for 60 seconds.
   init(issuer: String, subject: String, audience: String, id: String, date: Date) {
     (iss, sub, aud, jti) = (issuer, subject, audience, id)
-    iat = Int(date.timeIntervalSince1970)
+    iat = date.numericDate
     exp = iat + 60
   }
 

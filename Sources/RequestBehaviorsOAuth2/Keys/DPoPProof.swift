@@ -23,7 +23,7 @@ struct DPoPProof: Encodable, Sendable {
     self.jti = jti
     htm = method
     htu = DPoPProof.target(url)
-    iat = Int(date.timeIntervalSince1970)
+    iat = date.numericDate
     ath = token.map { Base64URL.encode(Digest.sha256(of: $0).bytes) }
     self.nonce = nonce
   }

@@ -169,7 +169,7 @@ extension SQLiteCacheStore {
       return state.uses
     }
     let bodies = bodies
-    let now = Int(clock.date().timeIntervalSince1970 * 1_000)
+    let now = Int(clock.date().storedTime)
     return try await withFile { file in
       let work = { @Sendable (db: Database) in
         let change = try CacheChange(db, bodies, now: now)

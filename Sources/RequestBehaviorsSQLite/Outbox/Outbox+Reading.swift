@@ -219,7 +219,7 @@ extension OutboxCore {
       case (true, false, true): summary.held += group.count
       case (true, false, false):
         summary.waiting += group.count
-        summary.nextAttempt = [summary.nextAttempt, group.next.map { Date(outboxTime: $0) }].compactMap(\.self).min()
+        summary.nextAttempt = [summary.nextAttempt, group.next.map { Date(storedTime: $0) }].compactMap(\.self).min()
       }
     }
     return summary

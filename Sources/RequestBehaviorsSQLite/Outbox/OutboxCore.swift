@@ -59,7 +59,7 @@ final class OutboxCore: Sendable {
   var clock: RequestClock { client.configuration.clock }
 
   /// The time in the file's unit.
-  var now: Int64 { clock.date().outboxTime }
+  var now: Int64 { clock.date().storedTime }
 
   func table(_ db: Database) -> OutboxTable { OutboxTable(db: db, queue: queue) }
 
@@ -178,7 +178,7 @@ final class OutboxCore: Sendable {
     }
     if let reason = reasonToHold(row) { return .held(reason) }
     if !present.contains(row.scope) { return .held("its user is not signed in") }
-    return row.state == StoredState.blocked ? .blocked : .waiting(until: Date(outboxTime: row.notBefore))
+    return row.state == StoredState.blocked ? .blocked : .waiting(until: Date(storedTime: row.notBefore))
   }
 
   func noteNotReady(_ seq: Int64) { state.withLock { _ = $0.notReady.insert(seq) } }

@@ -43,7 +43,7 @@ public struct OutboxWriter: Sendable {
     // Of the entry's own users: another account of the client may have left meanwhile.
     try owners.owner.verify(only: OutboxScopes.scopes(of: scope))
     let (row, dropped) = try core.table(db).add(
-      entry, now: core.now, remembered: core.settings.remembersDelivered.outboxTime)
+      entry, now: core.now, remembered: core.settings.remembersDelivered.storedTime)
     try db.afterCommit { [core] in
       core.files?.remove(dropped)
       core.signal.raise()

@@ -17,7 +17,7 @@ final class WatchedReadLimit: Sendable {
   /// Creates the limit.
   ///
   /// - Parameter readers: The number of reads that run at a time. If there are several, one is left to unwatched reads.
-  init(readers: Int) { maximum = max(1, readers - 1) }
+  init(readers: Int) { maximum = max(readers, 2) - 1 }
 
   /// Runs the work when it is its turn.
   ///

@@ -38,7 +38,7 @@ extension LoopbackResponse {
   /// Use it for bodies that are too large for a test's memory. `Content-Length` gives the whole length.
   public static func data(_ body: Data, repeated count: Int) -> LoopbackResponse {
     var response = data(body)
-    response.repeats = max(count, 0)
+    response.repeats = min(max(count, 0), LoopbackResponse.longestBody / max(body.count, 1))
     return response
   }
 
@@ -63,7 +63,8 @@ extension LoopbackResponse {
   public static func generated(
     pieces count: Int, of length: Int, chunked isChunked: Bool = false, _ makePiece: @escaping @Sendable (Int) -> Data
   ) -> LoopbackResponse {
-    let pieces = LoopbackPieces(count: max(count, 0), length: max(length, 1), make: makePiece)
+    let length = min(max(length, 1), longestBody)
+    let pieces = LoopbackPieces(count: min(max(count, 0), longestBody / length), length: length, make: makePiece)
     return LoopbackResponse(
       status: 200, headers: ["Content-Type": "application/octet-stream"],
       framing: .generated(pieces, isChunked: isChunked))
@@ -192,7 +193,7 @@ extension LoopbackResponse {
   /// - Returns: The response with its body throttled; its head goes out at once.
   public func throttled(bytes: Int, every interval: Duration) -> LoopbackResponse {
     var response = self
-    response.throttle = Throttle(bytes: max(bytes, 1), interval: interval)
+    response.throttle = Throttle(bytes: min(max(bytes, 1), LoopbackResponse.longestBody), interval: interval)
     return response
   }
 

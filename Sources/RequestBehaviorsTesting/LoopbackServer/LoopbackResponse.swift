@@ -56,6 +56,8 @@ public struct LoopbackResponse: Sendable {
   var repeats = 1
   var effects: [Effect] = []
   var throttle: Throttle?
+  /// The most bytes that a body may have; with a head and a tail their number is still an `Int`.
+  static let longestBody = Int.max / 4
 
   /// Creates a response.
   ///

@@ -107,7 +107,7 @@ final class MockStream: Sendable {
   /// Waits until the time or one of the request's timeouts is over, or the stream is cancelled.
   private func wait(_ duration: Duration) async throws {
     let silence = state.withLock { state in
-      defer { state.silence += duration }
+      defer { state.silence = state.silence.boundedSum(with: duration) }
       return state.silence
     }
     let left = (idle: idleTimeout.map { $0 - silence }, total: deadline.map { max(.zero, $0 - clock.now()) })

@@ -159,7 +159,8 @@ public final class SimulatedNetwork: @unchecked Sendable {
   }
 
   private func latency(using random: inout SimulatedRandom) -> Duration {
-    let longest = max(1, latency.components.seconds * 1_000_000 + latency.components.attoseconds / 1_000_000_000_000)
+    let parts = min(latency, .seconds(1_000_000_000)).components
+    let longest = max(1, parts.seconds * 1_000_000 + parts.attoseconds / 1_000_000_000_000)
     return .microseconds(Int64.random(in: 1...longest, using: &random))
   }
 

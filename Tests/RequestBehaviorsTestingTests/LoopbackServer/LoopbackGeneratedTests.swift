@@ -34,4 +34,17 @@ import Testing
     }
     #expect(error?.code == (isChunked ? .truncatedBody : .bodyTooLarge))
   }
+
+  @Test(arguments: [
+    LoopbackResponse.data(Data("abc".utf8), repeated: .max),
+    .generated(pieces: .max, of: .max) { _ in Data() },
+    .generated(pieces: .max, of: .max, chunked: true) { _ in Data() },
+  ])
+  func `a body of the largest numbers has a length`(response: LoopbackResponse) {
+    #expect(response.description.hasPrefix("200 OK, 2"))
+  }
+
+  @Test func `a body that is throttled to the largest number of bytes goes out at once`() async throws {
+    #expect(try await body(.text("abc").throttled(bytes: .max, every: .seconds(60))) == Data("abc".utf8))
+  }
 }

@@ -95,6 +95,17 @@ struct SimulationTests {
     }.run()
   }
 
+  @Test func `the longest latency there is makes a request late, and no trap`() async throws {
+    try await Simulation(seed: 3) { [baseURL] world in
+      world.network.latency = .seconds(Int64.max)
+      world.span = .seconds(Int64.max)
+      world.network.serve("shop.example") { _ in .status(200) }
+      let client = world.client(baseURL: baseURL) { $0.options.idleTimeout = .seconds(41) }
+      let call = world.call("call") { try await client.send(.get("a")) }
+      world.check("it is late") { !call.hasSucceeded }
+    }.run()
+  }
+
   @Test func `time passes only when no task is ready`() async throws {
     let summary = try await Simulation(seed: 3) { world in
       world.action("waits a day", at: .after(.zero)) { try await world.clock.sleep(for: .seconds(86_400)) }

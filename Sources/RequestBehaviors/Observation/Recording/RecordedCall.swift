@@ -160,13 +160,3 @@ public struct RecordedDecision: Sendable, Hashable {
     self.kind = kind
   }
 }
-
-extension Sequence<Int> {
-  /// The sum, or the nearest number that there is: a recording may be made of any numbers.
-  var boundedSum: Int {
-    reduce(0) { sum, number in
-      let (next, overflows) = sum.addingReportingOverflow(number)
-      return overflows ? (number < 0 ? .min : .max) : next
-    }
-  }
-}

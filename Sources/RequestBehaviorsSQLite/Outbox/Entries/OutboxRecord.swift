@@ -20,7 +20,7 @@ public struct OutboxRecord: Sendable, Identifiable {
     id = row.id
     name = row.operation
     state = core.state(of: row, present: present)
-    createdAt = Date(outboxTime: row.createdAt)
+    createdAt = Date(storedTime: row.createdAt)
     isOfPresentUser = present.contains(row.scope)
     payload = row.payload
     files = core.files

@@ -84,7 +84,7 @@ extension OutboxCore {
         try table.hold(row, until: now + Self.heldAgain, now: now)
         claimed.events.append(OutboxEvent(.held, id: row.id, name: row.operation, message: reason))
       } else if let end = row.expiresAt, end <= now {
-        let failure = OutboxFailure(.expired, message: "its time was over at \(Date(outboxTime: end))")
+        let failure = OutboxFailure(.expired, message: "its time was over at \(Date(storedTime: end))")
         claimed.events.append(try bury(row, failure, db))
       } else {
         try table.claim(row, terms.claim)

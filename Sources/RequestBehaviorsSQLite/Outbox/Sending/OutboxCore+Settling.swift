@@ -61,7 +61,7 @@ extension OutboxCore {
     _ row: OutboxRow, _ handler: OutboxHandler, _ delivery: OutboxAttempt.Delivery,
     _ value: Result<any Sendable, any Error>, _ terms: ClaimTerms?
   ) async throws -> OutboxAttempt? {
-    let (now, remembered) = (now, settings.remembersDelivered.outboxTime)
+    let (now, remembered) = (now, settings.remembersDelivered.storedTime)
     let (owner, operation) = (delivery.response.request.call.owner, delivery.operation)
     let (claimed, made) = try await store.writeTogether(durability: .full) { db -> Claimed? in
       // The check is in the transaction, so that removing rows after a sign-out removes every earlier one.
@@ -107,7 +107,7 @@ extension OutboxCore {
       guard isOurs, !outcome.isEnd, case .again = verdict else { return }
       tell(
         OutboxEvent(
-          .retrying, id: row.id, name: row.operation, failure: again.failure, date: Date(outboxTime: again.time)))
+          .retrying, id: row.id, name: row.operation, failure: again.failure, date: Date(storedTime: again.time)))
     case .dead(let failure):
       let event = try await store.writeTogether(durability: .full, isCancellable: false) { db -> OutboxEvent? in
         guard try self.table(db).kill(row, failure, lanes: self.settings.lanes, now: now) else { return nil }

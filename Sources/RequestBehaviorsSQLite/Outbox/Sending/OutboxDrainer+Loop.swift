@@ -245,7 +245,7 @@ extension OutboxDrainer {
   /// - Parameter canSend: Whether this outbox sends, and so moves the limits for all on the file.
   /// - Throws: The error of the file.
   func followClock(canSend: Bool) async throws {
-    let drift = Double(core.now) / 1_000 - Double(core.clock.now().outboxTime) / 1_000
+    let drift = Double(core.now) / 1_000 - Double(core.clock.now().storedTime) / 1_000
     let jump = state.withLock { state in
       state.noteDrift(drift)
       return state.unfollowedJump

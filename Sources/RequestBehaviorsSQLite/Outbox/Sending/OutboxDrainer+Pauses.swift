@@ -25,7 +25,7 @@ extension OutboxDrainer {
     }
     for waiter in dismissed { waiter.settle(.success(false)) }
     guard let length = begun else { return }
-    let date = core.clock.date().addingTimeInterval(Double(length.outboxTime) / 1_000)
+    let date = core.clock.date().addingTimeInterval(Double(length.storedTime) / 1_000)
     core.tell(OutboxEvent(.paused, date: date, message: text))
   }
 

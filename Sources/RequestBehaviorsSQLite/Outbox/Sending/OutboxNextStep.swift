@@ -55,7 +55,7 @@ enum OutboxNextStep: Sendable, Equatable {
     case .withoutUser(let text, let status?, _) where !hasSession:
       // No user can come back: the server refuses the app's own credential.
       let since = min(row.refusedSince ?? now, now)
-      guard now - since < settings.patience.outboxTime else {
+      guard now - since < settings.patience.storedTime else {
         self = .dead(OutboxFailure(.refused, statusCode: status, message: text))
         return
       }
@@ -69,8 +69,8 @@ enum OutboxNextStep: Sendable, Equatable {
       let failure = OutboxFailure(.lost, message: text)
       self = .pause(again.waiting(until: now, row, failure, wasSent: wasSent))
     case .unsent(let date, let text):
-      let latest = now + settings.longestServerDelay.outboxTime
-      let time = min(max(date.outboxTime, now + 1_000), latest)
+      let latest = now + settings.longestServerDelay.storedTime
+      let time = min(max(date.storedTime, now + 1_000), latest)
       self = .again(again.waiting(until: time, row, OutboxFailure(.lost, message: text)))
     case .lost(let text, let wasSent):
       var next = again.failed(row, OutboxFailure(.lost, message: text), settings, now, random)
@@ -94,14 +94,14 @@ enum OutboxNextStep: Sendable, Equatable {
   ) {
     // A clock that was set back must not make the patience longer than it is.
     let since = min(row.refusedSince ?? now, now)
-    if now - since >= settings.patience.outboxTime {
+    if now - since >= settings.patience.storedTime {
       self = .dead(failure)
       return
     }
     var next = again.failed(row, failure, settings, now, random)
     next.refusedSince = since
     if let date {
-      let asked = min(date.outboxTime, now + settings.longestServerDelay.outboxTime)
+      let asked = min(date.storedTime, now + settings.longestServerDelay.storedTime)
       next = next.waiting(until: max(next.time, asked), row, failure)
     }
     self = .again(next)
@@ -125,7 +125,7 @@ extension OutboxNextStep.Again {
     _ row: OutboxRow, _ failure: OutboxFailure, _ settings: OutboxConfiguration, _ now: Int64, _ random: Double
   ) -> Self {
     let delay = settings.backoff.delay(beforeRetry: row.failures + 1, random: random)
-    var again = waiting(until: now + delay.outboxTime, row, failure)
+    var again = waiting(until: now + delay.storedTime, row, failure)
     again.failures = row.failures + 1
     again.wasSent = true
     return again

@@ -59,7 +59,7 @@ extension OutboxOutcome {
     case _ where hints.shouldRetry == false: self = .refused(status: status, text)
     case _ where hints.shouldRetry == true || isInUse || Self.refusedForNow.contains(status):
       let clock = response.request.call.clock
-      let until = hints.delay.map { clock.date().addingTimeInterval(Double($0.outboxTime) / 1_000) }
+      let until = hints.delay.map { clock.date().addingTimeInterval(Double($0.storedTime) / 1_000) }
       self = .refusedForNow(status: status, until: until, text)
     case 401: self = .withoutUser(text, status: status, wasSent: true)
     default: self = .refused(status: status, text)

@@ -62,7 +62,7 @@ struct OutboxFiles: Sendable {
     // The name of a file has 255 bytes at most.
     let hasExtension = !file.pathExtension.isEmpty && file.pathExtension.utf8.count <= 32
     let name = RandomSource.uuid() + (hasExtension ? "." + file.pathExtension : "")
-    let temporary = folder.appending(path: "\(unfinished)\(now.outboxTime)-\(name)")
+    let temporary = folder.appending(path: "\(unfinished)\(now.storedTime)-\(name)")
     let target = folder.appending(path: name)
     // The only copy of a file that is moved.
     var place = file
@@ -106,7 +106,7 @@ struct OutboxFiles: Sendable {
   /// Returns when a file began to be taken over; nil for one that has been.
   private static func beginning(ofTaking name: String) -> Date? {
     guard name.hasPrefix(unfinished) else { return nil }
-    return Int64(name.dropFirst(unfinished.count).prefix { $0 != "-" }).map { Date(outboxTime: $0) }
+    return Int64(name.dropFirst(unfinished.count).prefix { $0 != "-" }).map { Date(storedTime: $0) }
   }
 
   /// Removes files that no entry has, if they are older than a day; a younger one may be enqueued yet.

@@ -82,7 +82,7 @@ struct OutboxRow: Sendable {
   ///
   /// A wait that begins at the last date ends after it. If it were cut off there, the entry would look due to a drain,
   /// while the statement that claims entries does not find it.
-  static func time(_ stored: Int64) -> Int64 { min(max(stored, -2 * Date.outboxLimit), 2 * Date.outboxLimit) }
+  static func time(_ stored: Int64) -> Int64 { min(max(stored, -2 * Date.storedLimit), 2 * Date.storedLimit) }
 
   private static func count(_ stored: Int) -> Int { min(max(stored, 0), 1_000_000) }
 
@@ -94,9 +94,9 @@ struct OutboxRow: Sendable {
     (operation, payload, files) = (new.operation, new.payload, new.files)
     (scope, origin, self.lane, identity) = (new.scope, new.origin, lane, new.delivery.identity)
     self.state = state
-    expiresAt = new.delivery.expires?.outboxTime
+    expiresAt = new.delivery.expires?.storedTime
     // An entry that expires before it may be sent is looked at when it does.
-    notBefore = max(min(new.delivery.notBefore?.outboxTime ?? now, expiresAt ?? .max), now)
+    notBefore = max(min(new.delivery.notBefore?.storedTime ?? now, expiresAt ?? .max), now)
     createdAt = now
     (sends, failures, crashes) = (0, 0, 0)
   }
@@ -135,27 +135,5 @@ struct OutboxRow: Sendable {
 
   private static func failure(_ text: String?) -> OutboxFailure? {
     text.flatMap { try? JSONDecoder().decode(OutboxFailure.self, from: Data($0.utf8)) }
-  }
-}
-
-extension Date {
-  /// The most milliseconds before and after 1970.
-  fileprivate static let outboxLimit: Int64 = 10_000_000_000_000_000
-
-  /// The milliseconds since 1970, within 300,000 years; a date that is no number is 1970.
-  var outboxTime: Int64 {
-    let limit = Double(Date.outboxLimit)
-    let time = (timeIntervalSince1970 * 1_000).rounded()
-    return time.isNaN ? 0 : Int64(min(max(time, -limit), limit))
-  }
-
-  init(outboxTime: Int64) { self.init(timeIntervalSince1970: Double(outboxTime) / 1_000) }
-}
-
-extension Duration {
-  /// The duration in milliseconds, at most about 30,000 years.
-  var outboxTime: Int64 {
-    let (seconds, attoseconds) = boundedComponents
-    return min(max(seconds, -1_000_000_000_000), 1_000_000_000_000) * 1_000 + attoseconds / 1_000_000_000_000_000
   }
 }
