@@ -30,8 +30,11 @@ public final class ScopeLeftovers: Sendable {
     private(set) var transports: [ObjectIdentifier: WeakTransport] = [:]
 
     mutating func add(_ transport: any Transport & AnyObject) {
+      let id = ObjectIdentifier(transport)
+      // Each variant of a client adds the same one.
+      if transports[id]?.object === transport { return }
       transports = transports.filter { $0.value.object != nil }
-      transports[ObjectIdentifier(transport)] = WeakTransport(object: transport)
+      transports[id] = WeakTransport(object: transport)
     }
 
     /// Drops the transports, and returns those that exist.
@@ -108,7 +111,7 @@ public final class ScopeLeftovers: Sendable {
   /// Lets the transports of clients that are gone drop what belongs to a user, such as cookies, and forgets the
   /// transports.
   ///
-  /// A session calls it on the list that it took over, when it calls ``ScopeEndings/note(_:)`` of the other clients.
+  /// A session calls it on the list that it took over when it calls ``ScopeEndings/note(_:)`` for the other clients.
   /// Otherwise the cookies would go out with the next user's requests over the same transport.
   public func forgetUser() {
     for transport in state.withLock({ $0.takeTransports() }) { transport.forgetUser() }

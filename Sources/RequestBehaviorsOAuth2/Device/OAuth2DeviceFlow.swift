@@ -62,7 +62,7 @@ public struct OAuth2DeviceFlow: Sendable {
     _ show: (OAuth2DeviceCode) async throws -> Void, by name: (OAuth2Grant) async throws -> String?
   ) async throws -> OAuth2Grant {
     let code = try await begin()
-    // The date may be set while the page is shown, as by the first time server that a new device finds.
+    // The date may change while the code is shown, for example when a new device first reaches a time server.
     let end = client.configuration.clock.now() + Duration(clamping: code.lifetime)
     try await show(code)
     return try await finish(code, until: end, by: name)

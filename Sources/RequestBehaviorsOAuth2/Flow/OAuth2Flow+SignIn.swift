@@ -52,7 +52,7 @@ extension OAuth2Flow {
     let signIn = try await begin(parameters)
     let start = now()
     let callback = try await OAuth2SignIn.$current.withValue(signIn) { try await open(signIn.url) }
-    // The date may be set while the page is open, as by the first time server that a new device finds.
+    // The date may change while the page is open, for example when a new device first reaches a time server.
     return try await finish(signIn, callback, age: now() - start, naming: name)
   }
 

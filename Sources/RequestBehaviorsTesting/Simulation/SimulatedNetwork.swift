@@ -158,8 +158,11 @@ public final class SimulatedNetwork: @unchecked Sendable {
     return try await way.deliver(response, cutting: trouble == .cut)
   }
 
+  /// Returns a time that can be counted in microseconds: not negative, and at most about 30 years.
+  static func bounded(_ time: Duration) -> Duration { min(max(time, .zero), .seconds(1_000_000_000)) }
+
   private func latency(using random: inout SimulatedRandom) -> Duration {
-    let parts = min(latency, .seconds(1_000_000_000)).components
+    let parts = SimulatedNetwork.bounded(latency).components
     let longest = max(1, parts.seconds * 1_000_000 + parts.attoseconds / 1_000_000_000_000)
     return .microseconds(Int64.random(in: 1...longest, using: &random))
   }

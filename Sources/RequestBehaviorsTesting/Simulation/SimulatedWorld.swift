@@ -184,7 +184,7 @@ public final class SimulatedWorld: @unchecked Sendable {
       switch moment.kind {
       case .after(let delay): start(activity, after: delay, work)
       case .any where calls.isEmpty || chance(0.5, "\(activity.name) begins by the clock"):
-        let parts = min(self.span, .seconds(1_000_000_000)).components
+        let parts = SimulatedNetwork.bounded(self.span).components
         let span = Int(max(1, parts.seconds * 1_000 + parts.attoseconds / 1_000_000_000_000_000))
         start(activity, after: .milliseconds(number(in: 0..<span, "\(activity.name) begins")), work)
       case .any:

@@ -18,7 +18,7 @@ final class TokenStoreQueue: Sendable {
 
   private let last = Locked<AwaitedTask?>(nil)
 
-  /// Whether an operation waits for this task, so that no later one can begin before.
+  /// Whether an operation waits for this task: no later operation can begin before this task goes on.
   var waitsForThisTask: Bool {
     guard let operation = last.withLock({ $0 }) else { return false }
     guard let wait = WorkWait(for: operation) else { return true }

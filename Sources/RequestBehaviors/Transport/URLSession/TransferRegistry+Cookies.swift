@@ -67,8 +67,8 @@ extension TransferRegistry {
   ///
   /// It runs on the queue. The transfer is that of a call with an earlier send, whose cookies were forgotten meanwhile,
   /// or it was being handed over when they were. It would also go out with the cookies of the next user. A call whose
-  /// owners are known and still there goes on, without its old cookies. Whether a request for a token goes on is
-  /// decided by its session.
+  /// owners are known and still there goes on, without its old cookies. The session of a request for a token
+  /// decides about it.
   ///
   /// - Parameter transfer: The transfer.
   /// - Returns: Whether it failed.

@@ -291,7 +291,7 @@ extension TransferRegistry {
     }
   }
 
-  /// Checks a request once more that took its time to come here: the user may have signed out meanwhile.
+  /// Checks a request once more, because the user may have signed out while it was on its way here.
   ///
   /// If the check fails, so does the transfer.
   func mayStillBeSent(_ transfer: Transfer) -> Bool {
