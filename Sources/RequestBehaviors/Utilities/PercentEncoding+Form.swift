@@ -22,7 +22,7 @@ extension PercentEncoding {
   }
 
   /// Writes octets, with all except unreserved ones escaped, and returns their number.
-  private static func escape(
+  static func escape(
     _ octets: UnsafeBufferPointer<UInt8>, to buffer: UnsafeMutableBufferPointer<UInt8>
   ) -> Int {
     let unreserved = ASCIISet.unreserved

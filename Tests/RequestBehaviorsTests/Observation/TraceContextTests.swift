@@ -13,6 +13,14 @@ import Testing
     #expect(context.traceparent == parent)
   }
 
+  @Test func `ids of all sixteen digits are written back`() throws {
+    let all = "00-0123456789abcdeffedcba9876543210-f0e1d2c3b4a59687-01"
+    let context = try #require(TraceContext(traceparent: all))
+    #expect(context.traceID == "0123456789abcdeffedcba9876543210")
+    #expect(context.parentID == "f0e1d2c3b4a59687")
+    #expect(context.traceparent == all)
+  }
+
   @Test(arguments: [
     "", "00", "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
     "00-00000000000000000000000000000000-b7ad6b7169203331-01",

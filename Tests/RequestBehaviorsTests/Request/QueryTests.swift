@@ -15,6 +15,12 @@ import Testing
     #expect((Query([Query.Item(text, "v")])).percentEncoded == "\(escaped)=v")
   }
 
+  @Test(arguments: [0, 1, 100, 10_000]) func `a query of any length is encoded whole`(count: Int) {
+    let items = (0..<count).map { Query.Item("é\($0)", $0 % 2 == 0 ? "" : "a b") }
+    let expected = (0..<count).map { "%C3%A9\($0)=" + ($0 % 2 == 0 ? "" : "a%20b") }
+    #expect(Query(items).percentEncoded == expected.joined(separator: "&"))
+  }
+
   @Test func `nil is left out, an array repeats its name, and the order is kept`() {
     let page: Int? = nil
     let limit: Int? = 10

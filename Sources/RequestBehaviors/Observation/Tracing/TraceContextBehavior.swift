@@ -68,8 +68,8 @@ extension TraceContextBehavior: CallObserver {
   ///
   /// It is that of the call that needs this one, else the request's own, else the current one, else a new one.
   public func callStarted(_ request: NetworkRequest) {
-    // Every access to the subscript would copy the value.
-    guard request.call.update(CallTrace.self, { $0.context == nil }) else { return }
+    // Only a call that another one needs begins with a trace.
+    if request.call.parent != nil, request.call.trace != nil { return }
     let own = request.headers["traceparent"].flatMap {
       TraceContext(traceparent: $0, tracestate: request.headers["tracestate"])
     }
