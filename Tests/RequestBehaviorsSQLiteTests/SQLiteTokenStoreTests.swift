@@ -19,6 +19,19 @@ import Testing
     #expect(try await tokens.load() == nil)
   }
 
+  @Test(arguments: ["", "canary\nb", "canary\u{0}"])
+  func `a token that could not be read again is not saved`(value: String) async throws {
+    let tokens = SQLiteTokenStore(try SQLiteStore(path: ":memory:"))
+    try await tokens.save(AccessToken("one"))
+    for token in [AccessToken(value), AccessToken("canary", type: "MAC" + value + "\n")] {
+      let error = try await #require(throws: NetworkError.self) { try await tokens.save(token) }
+      #expect(error.code == .tokenStoreFailed)
+      #expect(!error.message.contains("canary"))
+      await #expect(throws: NetworkError.self) { _ = try await tokens.replace(AccessToken("one"), with: token) }
+    }
+    #expect(try await tokens.load()?.value == "one")
+  }
+
   @Test func `tokens of different names are separate`() async throws {
     let store = try SQLiteStore(path: ":memory:")
     let (user, app) = (SQLiteTokenStore(store, name: "user"), SQLiteTokenStore(store, name: "app"))

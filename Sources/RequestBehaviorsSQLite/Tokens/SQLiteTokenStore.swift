@@ -67,8 +67,10 @@ public final class SQLiteTokenStore: TokenStore, ClosableTokenStore {
 
   /// Replaces the token, wholly or not at all; `nil` removes it.
   ///
-  /// - Throws: `NetworkError` of code `tokenStoreFailed` when the file cannot be written.
+  /// - Throws: `NetworkError` of code `tokenStoreFailed` when the file cannot be written, or when the token is empty or
+  ///   has control characters, because it could not be read again.
   public func save(_ token: AccessToken?) async throws {
+    try token?.checkReadableAgain()
     let name = name
     let file = store.state.file
     try await reporting("write") {
@@ -82,6 +84,7 @@ public final class SQLiteTokenStore: TokenStore, ClosableTokenStore {
   ///
   /// - Throws: `NetworkError` of code `tokenStoreFailed` when the file cannot be read or written.
   public func replace(_ old: AccessToken?, with new: AccessToken?) async throws -> Bool {
+    try new?.checkReadableAgain()
     let name = name
     let file = store.state.file
     let wasExpected = Locked(false)

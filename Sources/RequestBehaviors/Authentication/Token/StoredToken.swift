@@ -9,8 +9,11 @@ enum StoredToken {
   }
 
   /// Returns the bytes for a token.
+  ///
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed`` if they could not be read.
   static func encode(_ token: AccessToken) throws -> Data {
-    try JSONEncoder().encode(Content(format: Content.currentFormat, token: token))
+    try token.checkReadableAgain()
+    return try JSONEncoder().encode(Content(format: Content.currentFormat, token: token))
   }
 
   /// Returns the token in a store's bytes.
@@ -31,5 +34,16 @@ enum StoredToken {
         "\(place) has the format \(content.format), this version reads \(Content.currentFormat)")
     }
     return content.token
+  }
+}
+
+extension AccessToken {
+  /// Throws if a store would not find the token again, because decoding refuses it.
+  ///
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``, which does not show it.
+  package func checkReadableAgain() throws {
+    let flaw = hasControlCharacters ? "has control characters" : value.isEmpty ? "is empty" : nil
+    guard let flaw else { return }
+    throw NetworkError.tokenStoreFailed("the token \(flaw) and could not be read again, so it is not stored")
   }
 }

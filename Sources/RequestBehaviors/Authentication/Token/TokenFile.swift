@@ -14,6 +14,8 @@ import Foundation
 enum TokenFile {
   /// Tells this process from an earlier one with the same number, as the first of each container has.
   private static let launch = Nonce.make()
+  /// The most bytes that a file is read with: a token is short.
+  private static let sizeLimit = 1_048_576
 
   /// Returns the bytes of a file; `nil` if the file does not exist.
   static func read(_ path: String) throws -> Data? {
@@ -32,7 +34,7 @@ enum TokenFile {
       guard count >= 0 else { throw failure("read", path) }
       if count == 0 { return data }
       data.append(contentsOf: buffer[..<count])
-      guard data.count <= 1_048_576 else {
+      guard data.count <= sizeLimit else {
         throw NetworkError.tokenStoreFailed("the token file \(path) is longer than 1 MiB; it holds something else")
       }
     }
@@ -95,6 +97,9 @@ enum TokenFile {
   /// - Returns: Whether the file was replaced.
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``.
   static func replace(_ path: String, with data: Data, if isExpected: () throws -> Bool = { true }) throws -> Bool {
+    guard data.count <= sizeLimit else {
+      throw NetworkError.tokenStoreFailed("the token is longer than 1 MiB, so it is not stored in \(path)")
+    }
     let folder = (path as NSString).deletingLastPathComponent
     // Others that could not wait for this process have removed its bytes. More than two rounds are rare.
     for _ in 0..<8 {

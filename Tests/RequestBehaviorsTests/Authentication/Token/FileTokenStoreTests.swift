@@ -34,6 +34,19 @@ import Testing
     #expect(try await store.load() == nil)
   }
 
+  @Test(arguments: ["", "canary\nb", String(repeating: "canary", count: 200_000)])
+  func `a token that could not be read again is not saved`(value: String) async throws {
+    let store = FileTokenStore(url: file)
+    try await store.save(AccessToken("one"))
+    let error = try await #require(throws: NetworkError.self) { try await store.save(AccessToken(value)) }
+    #expect(error.code == .tokenStoreFailed)
+    #expect(!error.message.contains("canary"))
+    await #expect(throws: NetworkError.self) {
+      _ = try await store.replace(AccessToken("one"), with: AccessToken(value))
+    }
+    #expect(try await store.load()?.value == "one")
+  }
+
   @Test func `two paths to one file are one store`() async throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let link = folder.appending(path: "link")
