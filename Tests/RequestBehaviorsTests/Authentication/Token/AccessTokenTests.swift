@@ -7,6 +7,12 @@ import Testing
     try decoder.decode(AccessToken.self, from: Data(json.utf8))
   }
 
+  @Test func `a token whose expiry is no number has a description`() {
+    let token = AccessToken("canary", expiresAt: Date(timeIntervalSince1970: .nan))
+    #expect("\(token)".hasPrefix("Bearer token"))
+    #expect(!"\(token)".contains("canary"))
+  }
+
   // RFC 6749 §5.1, the example.
   @Test(arguments: [JSONDecoder.KeyDecodingStrategy.useDefaultKeys, .convertFromSnakeCase])
   func `an OAuth 2 answer is a token, whatever the key strategy`(keys: JSONDecoder.KeyDecodingStrategy) throws {
