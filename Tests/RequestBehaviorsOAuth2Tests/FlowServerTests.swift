@@ -29,6 +29,28 @@ import Testing
     #expect(await errorCode { _ = try await flow.begin() } == .oauth2InvalidServer)
   }
 
+  @Test(arguments: ["canary", "me:canary", "me:can%40canary"])
+  func `the error for a URL with a user in it does not show the password`(user: String) async throws {
+    var fixture = OAuth2Fixture()
+    let errors = [
+      await #expect(throws: NetworkError.self) {
+        _ = try await OAuth2Server.discover("https://\(user)@id.example", over: fixture.client)
+      },
+      await #expect(throws: NetworkError.self) {
+        _ = try await fixture.flow(redirect: url("https://\(user)@shop.example/in")).begin()
+      },
+      await #expect(throws: NetworkError.self) {
+        fixture.server.token = url("http://\(user)@id.example/token")
+        _ = try await fixture.flow().begin()
+      },
+    ]
+    for error in errors {
+      #expect(error?.code == .oauth2InvalidServer)
+      #expect(error?.message.contains("canary") == false, "\(error?.message ?? "")")
+    }
+    #expect(fixture.mock.sent.isEmpty)
+  }
+
   @Test func `an endpoint that names no server is refused with the remedy`() async throws {
     let flow = OAuth2Flow(
       session: fixture.session, endpoint: TokenEndpoint("token", clientID: "shop"),

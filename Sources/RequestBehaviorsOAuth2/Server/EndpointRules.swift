@@ -54,9 +54,14 @@ enum EndpointRules {
     }
   }
 
-  /// A URL for a message: without query and fragment, on one line, shortened.
+  /// A URL for a message: without user, password, query and fragment, on one line, shortened.
   static func shown(_ url: String) -> String {
-    let text = url.prefix { $0 != "?" && $0 != "#" }.prefix(200)
-    return String(text.map { $0.isASCII && !$0.isNewline && $0 >= " " ? $0 : "?" })
+    var text = url.prefix { $0 != "?" && $0 != "#" }
+    if let start = text.firstRange(of: "//")?.upperBound,
+      let end = text[start...].prefix(while: { $0 != "/" }).lastIndex(of: "@")
+    {
+      text.removeSubrange(start...end)
+    }
+    return String(text.prefix(200).map { $0.isASCII && !$0.isNewline && $0 >= " " ? $0 : "?" })
   }
 }
