@@ -52,6 +52,7 @@
     var configuredProxy: CurlTransport.Proxy { configuration.unixSocketPath == nil ? configuration.proxy : .none }
 
     private func setUp() throws {
+      try configuration.checkTexts()
       try check(share.join(easy), "SHARE")
       try connectCallbacks()
       try setDefaults()
@@ -88,6 +89,20 @@
       errorText[0] = 0
       // The request's bytes and fields may hold secrets.
       clearRequest()
+    }
+  }
+
+  extension CurlTransport.Configuration {
+    /// Refuses texts that libcurl would take for others: it cuts one off at a NUL, and sends a line break as it is.
+    fileprivate func checkTexts() throws {
+      if userAgent?.utf8.contains(where: { $0.isASCIIControl && $0 != UInt8(ascii: "\t") }) == true {
+        throw NetworkError(
+          .refusedOption, "the userAgent of the transport has a control character, which no field may have")
+      }
+      if let path = unixSocketPath, path.isEmpty || path.utf8.contains(0) {
+        throw NetworkError(
+          .refusedOption, "the unixSocketPath of the transport is empty or has a NUL; set it to nil for no socket")
+      }
     }
   }
 

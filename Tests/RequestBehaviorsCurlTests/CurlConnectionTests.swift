@@ -139,6 +139,17 @@
       #expect(try await CurlTransport(configuration: settings).send(server.request()).text == "none")
     }
 
+    @Test(arguments: ["shop/1\r\nX-Forged: 1", "shop/1\nX-Forged: 1", "shop\u{0}/1"])
+    func `a user agent that no field may have fails every send`(agent: String) async throws {
+      let server = try LoopbackServer { _ in .text("hello") }
+      var settings = CurlTransport.Configuration()
+      settings.userAgent = agent
+      let error = try await CurlTransport(configuration: settings).failure(of: server.request())
+      #expect(error.code == .refusedOption)
+      #expect(error.message.contains("userAgent"))
+      #expect(server.connectionCount == 0)
+    }
+
     @Test func `an option that libcurl does not take fails every send`() async throws {
       let server = try LoopbackServer { _ in .text("hello") }
       var settings = CurlTransport.Configuration()

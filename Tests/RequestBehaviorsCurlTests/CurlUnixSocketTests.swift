@@ -93,6 +93,18 @@
       #expect(error.map { [.cannotConnect, .dnsFailed].contains($0.code) } == true)
     }
 
+    @Test(arguments: ["\u{0}other", nil])
+    func `a path that no file may have does not lead elsewhere`(suffix: String?) async throws {
+      let listener = try UnixListener { peer in try UnixListener.respond(to: peer) }
+      defer { listener.close() }
+      let transport = transport(suffix.map { listener.path + $0 } ?? "")
+      let request = NetworkRequest(url: try #require(URL(string: "http://localhost/a")))
+      let error = try await transport.failure(of: request)
+      #expect(error.code == .refusedOption)
+      #expect(error.message.contains("unixSocketPath"))
+      #expect(listener.connectionCount == 0)
+    }
+
     @Test func `the error of a socket does not name a proxy, because none is used`() async throws {
       let proxy = try CurlTransport.Proxy.url(#require(URL(string: "http://proxy.test:3128")))
       let request = NetworkRequest(url: try #require(URL(string: "http://localhost/")))
