@@ -16,6 +16,9 @@ struct DownloadBehavior: ResumingBehavior {
   private static let partLength = 256 * 1_024
 
   func intercept(_ original: NetworkRequest, next: Next) async throws -> NetworkResponse {
+    // Such a call may last longer than the download, and its response is for another purpose.
+    if original.call.isBesideItsDownload { return try await next(original) }
+    let attempt = file.beginAttempt()
     var request = original
     // Ranges count the bytes of the encoded body, but the file gets the decoded ones.
     if !request.headers.contains("Accept-Encoding") { request.headers["Accept-Encoding"] = "identity" }
@@ -44,8 +47,10 @@ struct DownloadBehavior: ResumingBehavior {
     if !isOwned, step == .begin, owner.flatMap({ response.downloadRecord(for: $0) }) != nil {
       noteUnknownOwner(request)
     }
-    guard try await write(&response, by: step, after: partial, isOwned ? owner : nil) else { return response }
-    try await verify(response)
+    guard try await write(&response, by: step, after: partial, isOwned ? owner : nil, in: attempt) else {
+      return response
+    }
+    try await verify(response, in: attempt)
     response.body = .file(file.partial)
     return response
   }
@@ -65,7 +70,7 @@ struct DownloadBehavior: ResumingBehavior {
   /// - Returns: `false` if the response has no file.
   private func write(
     _ response: inout NetworkResponse, by step: DownloadHeadDecision, after partial: DownloadHeadDecision.Partial?,
-    _ owner: DownloadOwner?
+    _ owner: DownloadOwner?, in attempt: Int
   ) async throws -> Bool {
     let length = partial?.length ?? 0
     switch step {
@@ -78,20 +83,20 @@ struct DownloadBehavior: ResumingBehavior {
       let isEmpty = response.request.method == .head || response.statusCode == 204
       let total = isEmpty ? nil : response.headers.contentLength
       try checkLimit(total, response)
-      try await file.begin(owner.flatMap { response.downloadRecord(for: $0) })
-      try await drain(response, from: 0, total: total)
+      try await file.begin(owner.flatMap { response.downloadRecord(for: $0) }, in: attempt)
+      try await drain(response, from: 0, total: total, in: attempt)
     case .append(let total):
       response.request.call.record("the download goes on at byte \(length)", from: "DownloadBehavior", kind: .download)
       try checkLimit(total, response)
       response.request.options.progress?.resume(at: length)
       if let partial { file.removeWithScope(partial.record) }
-      try await file.resume(at: length)
-      try await drain(response, from: length, total: total)
+      try await file.resume(at: length, in: attempt)
+      try await drain(response, from: length, total: total, in: attempt)
       response.describeWhole(length: total)
     case .complete:
       try checkLimit(length, response)
       response.body.cancel()
-      try await file.resume(at: length)
+      try await file.resume(at: length, in: attempt)
       // This is the type of the error text in the 416, not of the file.
       response.headers.removeAll { HeaderFields.areEqual($0.name, "Content-Type") }
       response.describeWhole(length: length)
@@ -100,7 +105,7 @@ struct DownloadBehavior: ResumingBehavior {
   }
 
   /// Writes the rest of the body; the bytes before a failure stay in the file.
-  func drain(_ response: NetworkResponse, from start: Int64, total: Int64?) async throws {
+  func drain(_ response: NetworkResponse, from start: Int64, total: Int64?, in attempt: Int) async throws {
     var count = start
     var pending: [UInt8] = []
     var isTooLong = false
@@ -118,25 +123,25 @@ struct DownloadBehavior: ResumingBehavior {
           throw NetworkError.downloadTooLarge(limit: limit)
         }
         pending.append(contentsOf: chunk)
-        if pending.count >= DownloadBehavior.partLength { try await write(&pending) }
+        if pending.count >= DownloadBehavior.partLength { try await write(&pending, in: attempt) }
       }
       try Task.checkCancellation()
-      try await write(&pending)
+      try await write(&pending, in: attempt)
       if let total, count != total { throw NetworkError.downloadLength(count, of: total) }
     } catch {
       if case .stream(let stream) = body { stream.cancel(throwing: error) }
-      try? await write(&pending)
+      try? await write(&pending, in: attempt)
       // A file that is longer than the limit, or than the server announced, is not worth keeping.
-      if isTooLong || total.map({ count > $0 }) == true { await file.discard() }
+      if isTooLong || total.map({ count > $0 }) == true { await file.discard(in: attempt) }
       throw described(error, response)
     }
   }
 
   /// Writes bytes, and empties them before that: after a failed write the same bytes are not written again.
-  private func write(_ pending: inout [UInt8]) async throws {
+  private func write(_ pending: inout [UInt8], in attempt: Int) async throws {
     var part: [UInt8] = []
     swap(&part, &pending)
-    try await file.write(part)
+    try await file.write(part, in: attempt)
     // New memory of this length would take longer to fill than the old.
     part.removeAll(keepingCapacity: true)
     swap(&part, &pending)
@@ -148,11 +153,12 @@ struct DownloadBehavior: ResumingBehavior {
     throw described(NetworkError.downloadTooLarge(limit: limit), response)
   }
 
-  func verify(_ response: NetworkResponse) async throws {
-    guard let checksum else { return }
+  /// Checks the whole file of an attempt.
+  func verify(_ response: NetworkResponse, in attempt: Int) async throws {
+    guard let checksum else { return file.noteWhole(in: attempt) }
     let found = try await HashFunction.sha256.digest(ofFile: file.partial).hexadecimal
-    guard found != checksum.hexadecimal else { return }
-    await file.discard()
+    guard found != checksum.hexadecimal else { return file.noteWhole(in: attempt) }
+    await file.discard(in: attempt)
     throw described(NetworkError.checksumMismatch(found, checksum), response)
   }
 
@@ -171,7 +177,9 @@ struct DownloadLockBehavior: RequestBehavior {
   let order = BehaviorOrder.last
   let file: DownloadFile
 
-  func modify(_ request: inout NetworkRequest) async throws { try await file.open() }
+  func modify(_ request: inout NetworkRequest) async throws {
+    if !request.call.isBesideItsDownload { try await file.open() }
+  }
 }
 
 extension DownloadHeadDecision {

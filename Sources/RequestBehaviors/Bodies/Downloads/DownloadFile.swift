@@ -22,6 +22,8 @@ final class DownloadFile: Sendable {
   nonisolated(unsafe) private(set) var file: PartialFile?
   // The offset of the next byte.
   nonisolated(unsafe) private var offset: Int64 = 0
+  /// The attempts that write the file.
+  let attempts = Locked(Attempts())
   // Whether the bytes in the file are of this download, or of the one that it resumes.
   nonisolated(unsafe) private var isOurs = false
   /// The call that the file belongs to; its owners decide when an unfinished file is removed.
@@ -75,6 +77,7 @@ final class DownloadFile: Sendable {
   }
 
   private func openNow() throws {
+    try verifyOpen()
     if file == nil { file = try PartialFile.open(partial) }
     guard file != nil else { throw NetworkError.downloadInProgress(destination.path) }
   }
@@ -100,6 +103,7 @@ final class DownloadFile: Sendable {
   /// Frees the destination for another download, and removes an unfinished file that cannot be resumed.
   func release() async {
     try? await run { [self] in
+      attempts.withLock { $0.areOver = true }
       repeat {
         // While this download had the place, a user signed out whose unfinished file was there before.
         for record in DownloadDestinations.shared.unwanted(at: places) {
@@ -130,13 +134,17 @@ final class DownloadFile: Sendable {
 
   /// Begins with an empty file.
   ///
-  /// - Parameter record: The record to resume the download with; `nil` if it cannot be resumed.
-  /// - Throws: ``NetworkError`` of code `fileUnwritable`, as all methods that write.
-  func begin(_ record: DownloadRecord?) async throws {
+  /// - Parameters:
+  ///   - record: The record to resume the download with; `nil` if it cannot be resumed.
+  ///   - attempt: The attempt that writes.
+  /// - Throws: ``NetworkError`` of code `fileUnwritable`, as all methods that write, or `invalidBehavior` if a later
+  ///   attempt has begun.
+  func begin(_ record: DownloadRecord?, in attempt: Int) async throws {
     // A response from a cache comes without a send.
     try await open()
     try await run("begun") { [self] in
       try verifyOwner()
+      try beginWriting(in: attempt)
       // The old record is removed before the bytes are, and the new one is written last, so that a record never
       // describes other content.
       try DownloadFile.remove(sidecar)
@@ -163,10 +171,13 @@ final class DownloadFile: Sendable {
 
   /// Begins to write after the bytes of an earlier download.
   ///
-  /// - Parameter length: The length after which the rest was asked for.
+  /// - Parameters:
+  ///   - length: The length after which the rest was asked for.
+  ///   - attempt: The attempt that writes.
   /// - Throws: ``NetworkError`` of code `fileUnwritable`, also if the file has another length now.
-  func resume(at length: Int64) async throws {
+  func resume(at length: Int64, in attempt: Int) async throws {
     try await run("opened") { [self] in
+      try beginWriting(in: attempt)
       guard try file?.length() == length else {
         // The record does not describe these bytes.
         try DownloadFile.remove(sidecar)
@@ -179,11 +190,15 @@ final class DownloadFile: Sendable {
 
   /// Writes bytes at the end.
   ///
+  /// - Parameters:
+  ///   - bytes: The bytes.
+  ///   - attempt: The attempt that writes.
   /// - Throws: ``NetworkError`` of code `fileUnwritable`, also if the file has another length than was written.
-  func write(_ bytes: [UInt8]) async throws {
+  func write(_ bytes: [UInt8], in attempt: Int) async throws {
     guard !bytes.isEmpty else { return }
     try await run("written") { [self] in
       try verifyOwner()
+      try verify(attempt)
       // Bytes after the end of a file that was made shorter would leave a gap.
       if let file, try file.length() != offset {
         try DownloadFile.remove(sidecar)
@@ -198,6 +213,7 @@ final class DownloadFile: Sendable {
   func commit() async throws {
     try await run("moved to its place") { [self] in
       try verifyOwner()
+      try endAttempts()
       guard let file, file.isInPlace, try file.length() == offset else {
         try DownloadFile.remove(sidecar)
         throw CocoaError.changed(partial.path)
@@ -208,9 +224,10 @@ final class DownloadFile: Sendable {
     }
   }
 
-  /// Removes the bytes and the record of the unfinished file.
-  func discard() async {
+  /// Removes the bytes and the record of the unfinished file, unless they are those of a later attempt.
+  func discard(in attempt: Int) async {
     try? await run { [self] in
+      try verify(attempt)
       try DownloadFile.remove(sidecar)
       try file?.empty()
       stayWithScope()

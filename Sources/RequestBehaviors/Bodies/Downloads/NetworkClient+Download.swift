@@ -107,9 +107,10 @@ extension DownloadBehavior {
     if case .file(file.partial) = response.body {
       try await file.commit()
     } else {
-      try await file.begin(nil)
-      try await drain(response, from: 0, total: nil)
-      try await verify(response)
+      let attempt = file.beginAttempt()
+      try await file.begin(nil, in: attempt)
+      try await drain(response, from: 0, total: nil, in: attempt)
+      try await verify(response, in: attempt)
       try await file.commit()
     }
     response.body = .file(file.destination)

@@ -1,0 +1,92 @@
+import Foundation
+import RequestBehaviors
+import RequestBehaviorsTesting
+import TestSupport
+import Testing
+
+/// Behaviors further out than a download that send its request several times.
+@Suite(.limited) struct DownloadAttemptsTests {
+  private let server: DownloadFixture
+
+  init() throws { server = try DownloadFixture() }
+
+  @Test func `the bytes of two attempts at once are never in one file`() async throws {
+    let (isWriting, mayGoOn, count) = (TestGate(), TestGate(), Box(0))
+    // The first body waits when a part of it has been written. The second one comes at once.
+    let transport = ClosureTransport { request in
+      let number = count.update { count in
+        count += 1
+        return count
+      }
+      let parts = Box([Data(repeating: UInt8(number), count: 300_000), Data(repeating: UInt8(number), count: 300_000)])
+      let body = AsyncThrowingStream<Data, any Error>(unfolding: {
+        if number == 1, parts.value.count == 1 {
+          isWriting.arrive()
+          await mayGoOn.pass()
+        }
+        return parts.update { $0.isEmpty ? nil : $0.removeFirst() }
+      })
+      return NetworkResponse(
+        request: request, statusCode: 200, headers: ["Content-Length": "600000"], body: .stream(ByteStream(body)))
+    }
+    let error = Box<(any Error)?>(nil)
+    let twice = ClosureBehavior("twice") { request, next in
+      async let first = next(request)
+      await isWriting.waitForArrivals(1)
+      let second = try await next(request)
+      mayGoOn.open()
+      do { _ = try await first } catch let thrown { error.value = thrown }
+      return second
+    }
+    try await NetworkClient(transport, [twice]).download(.get("file"), to: server.destination)
+    #expect(try Data(contentsOf: server.destination) == Data(repeating: 2, count: 600_000))
+    #expect((error.value as? NetworkError)?.code == .invalidBehavior)
+    #expect(try server.names == ["file.bin"])
+  }
+
+  @Test func `bytes of an attempt that failed are not taken for those of an earlier one`() async throws {
+    try Data("old".utf8).write(to: server.destination)
+    let again = ClosureBehavior("again") { [server] request, next in
+      let first = try await next(request)
+      server.headers.value = ["ETag": "\"b\""]
+      server.cuts.value = [300]
+      do { return try await next(request) } catch { return first }
+    }
+    let error = await #expect(throws: NetworkError.self) {
+      try await server.client([again]).download(.get("file"), to: server.destination)
+    }
+    #expect(error?.code == .fileUnwritable)
+    #expect(try Data(contentsOf: server.destination) == Data("old".utf8))
+  }
+
+  @Test func `an attempt that writes nothing leaves the file of an earlier one`() async throws {
+    let again = ClosureBehavior("again") { [server] request, next in
+      let first = try await next(request)
+      server.replies.value = [(500, [:], "trouble")]
+      let second = try await next(request)
+      return second.isAcceptable ? second : first
+    }
+    try await server.client([again]).download(.get("file"), to: server.destination)
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
+  @Test func `a request that goes on beside a download does not write its file`() async throws {
+    let (mayBeSent, sending) = (TestGate(), Box<Task<NetworkResponse, any Error>?>(nil))
+    let late = ClosureBehavior("late", order: .last) { request, next in
+      await mayBeSent.pass()
+      return try await next(request)
+    }
+    let stored = ClosureBehavior("stored") { request, next in
+      sending.value = next.detached().start(request)
+      return NetworkResponse(request: request, statusCode: 200, body: .data(Data("stored".utf8)))
+    }
+    try await server.client([stored, late]).download(.get("file"), to: server.destination)
+    mayBeSent.open()
+    let response = try #require(try await sending.value?.value)
+    var received = Data()
+    for try await chunk in response.bytes { received += chunk }
+    #expect(received == server.content.value)
+    #expect(try Data(contentsOf: server.destination) == Data("stored".utf8))
+    #expect(try server.names == ["file.bin"])
+  }
+}
