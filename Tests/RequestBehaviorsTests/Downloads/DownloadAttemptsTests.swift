@@ -89,4 +89,35 @@ import Testing
     #expect(try Data(contentsOf: server.destination) == Data("stored".utf8))
     #expect(try server.names == ["file.bin"])
   }
+
+  @Test(arguments: [1_000, 2_000_000])
+  func `a body that a behavior makes of the file is read from it to its end`(count: Int) async throws {
+    let content = Data((0..<count).map { UInt8($0 % 251) })
+    server.content.value = content
+    let rewrap = ClosureBehavior("rewrap") { request, next in
+      var response = try await next(request)
+      response.body = .stream(ByteStream(response.bytes))
+      return response
+    }
+    let checksum = Checksum.sha256(Digest.sha256(of: content).hexadecimal)
+    try await server.client([rewrap]).download(.get("file"), to: server.destination, checksum: checksum)
+    #expect(try Data(contentsOf: server.destination) == content)
+    #expect(try server.names == ["file.bin"])
+  }
+
+  @Test func `a body that a behavior makes of the file leaves no file when it fails`() async throws {
+    let rewrap = ClosureBehavior("rewrap") { request, next in
+      var response = try await next(request)
+      let bytes = AsyncThrowingStream<Data, any Error>(unfolding: {
+        throw NetworkError(.truncatedBody, "the test fails the body")
+      })
+      response.body = .stream(ByteStream(bytes))
+      return response
+    }
+    let error = await #expect(throws: NetworkError.self) {
+      try await server.client([rewrap]).download(.get("file"), to: server.destination)
+    }
+    #expect(error?.code == .truncatedBody)
+    #expect(try server.names.isEmpty)
+  }
 }

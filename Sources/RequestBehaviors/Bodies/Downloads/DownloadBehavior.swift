@@ -156,7 +156,7 @@ struct DownloadBehavior: ResumingBehavior {
   /// Checks the whole file of an attempt.
   func verify(_ response: NetworkResponse, in attempt: Int) async throws {
     guard let checksum else { return file.noteWhole(in: attempt) }
-    let found = try await HashFunction.sha256.digest(ofFile: file.partial).hexadecimal
+    let found = try await file.digest()
     guard found != checksum.hexadecimal else { return file.noteWhole(in: attempt) }
     await file.discard(in: attempt)
     throw described(NetworkError.checksumMismatch(found, checksum), response)

@@ -15,7 +15,9 @@ final class DownloadFile: Sendable {
   let partial: URL
   /// The URL of the record of the unfinished file.
   let sidecar: URL
-  /// The paths of the three files, which no other download may use.
+  /// The URL of the file that is written while a body is read from the unfinished one.
+  private let copy: URL
+  /// The paths of the four files, which no other download may use.
   let places: [String]
   private let queue = BlockingQueue(label: "RequestBehaviors.DownloadFile")
   // This variable and the next two are used on the queue only.
@@ -24,6 +26,8 @@ final class DownloadFile: Sendable {
   nonisolated(unsafe) private var offset: Int64 = 0
   /// The attempts that write the file.
   let attempts = Locked(Attempts())
+  // The unfinished file that a body is read from.
+  nonisolated(unsafe) private var source: PartialFile?
   // Whether the bytes in the file are of this download, or of the one that it resumes.
   nonisolated(unsafe) private var isOurs = false
   /// The call that the file belongs to; its owners decide when an unfinished file is removed.
@@ -59,8 +63,9 @@ final class DownloadFile: Sendable {
     let name = DownloadFile.partialName(of: destination.lastPathComponent)
     partial = self.destination.deletingLastPathComponent().appendingPathComponent(name)
     sidecar = partial.appendingPathExtension("json")
+    copy = partial.appendingPathExtension("copy")
     let folder = URL(fileURLWithPath: place).deletingLastPathComponent()
-    places = [place] + [partial, sidecar].map { folder.appendingPathComponent($0.lastPathComponent).path }
+    places = [place] + [partial, sidecar, copy].map { folder.appendingPathComponent($0.lastPathComponent).path }
   }
 
   /// Returns the name of the unfinished file: file systems allow 255 bytes.
@@ -118,6 +123,8 @@ final class DownloadFile: Sendable {
 
   /// Closes the file, and removes it if it cannot be resumed.
   private func close() {
+    source?.remove()
+    source = nil
     guard let file else { return }
     self.file = nil
     // A file that this download did not write may belong to another program.
@@ -156,6 +163,23 @@ final class DownloadFile: Sendable {
       try write(record)
       removeWithScope(record)
     }
+  }
+
+  /// Begins with an empty file for a body that a behavior may have made of the unfinished one, and that is read from it
+  /// while it is written.
+  func beginBeside(in attempt: Int) async throws {
+    try await run("begun") { [self] in
+      guard source == nil, let written = file, try written.length() > 0 else { return }
+      guard let other = try PartialFile.open(copy) else { throw NetworkError.downloadInProgress(destination.path) }
+      (source, file) = (written, other)
+    }
+    try await begin(nil, in: attempt)
+  }
+
+  /// Returns the hash of the bytes that were written, in hexadecimal digits.
+  func digest() async throws -> String {
+    let url = try await run { [self] in source == nil ? partial : copy }
+    return try await HashFunction.sha256.digest(ofFile: url).hexadecimal
   }
 
   /// Writes the record of the unfinished file.

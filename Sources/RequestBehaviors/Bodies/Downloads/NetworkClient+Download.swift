@@ -108,7 +108,12 @@ extension DownloadBehavior {
       try await file.commit()
     } else {
       let attempt = file.beginAttempt()
-      try await file.begin(nil, in: attempt)
+      // A behavior may have made a stream of the file, which is then read while the stream is written.
+      if case .stream = response.body {
+        try await file.beginBeside(in: attempt)
+      } else {
+        try await file.begin(nil, in: attempt)
+      }
       try await drain(response, from: 0, total: nil, in: attempt)
       try await verify(response, in: attempt)
       try await file.commit()
