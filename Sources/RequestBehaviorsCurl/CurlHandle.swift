@@ -46,7 +46,12 @@
     var requiresTLSClosure: Bool { configuration.requiresTLSClosure }
 
     /// The hint for a connection that could not be made.
-    var connectionHint: String? { configuration.proxy.connectionHint }
+    ///
+    /// libcurl names the URL's host, even if it connects to a socket of the file system.
+    var connectionHint: String? {
+      configuration.unixSocketPath.map { "the transport connects to the socket \($0)" }
+        ?? configuration.proxy.connectionHint
+    }
 
     /// The proxy that requests go through; none over a socket of the file system.
     var configuredProxy: CurlTransport.Proxy { configuration.unixSocketPath == nil ? configuration.proxy : .none }
@@ -99,9 +104,17 @@
         throw NetworkError(
           .refusedOption, "the userAgent of the transport has a control character, which no field may have")
       }
-      if let path = unixSocketPath, path.isEmpty || path.utf8.contains(0) {
+      guard let path = unixSocketPath else { return }
+      if path.isEmpty || path.utf8.contains(0) {
         throw NetworkError(
           .refusedOption, "the unixSocketPath of the transport is empty or has a NUL; set it to nil for no socket")
+      }
+      // The system keeps the NUL at the end in the same memory.
+      let limit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+      if path.utf8.count > limit {
+        throw NetworkError(
+          .refusedOption,
+          "the unixSocketPath of the transport has \(path.utf8.count) bytes; the system takes at most \(limit)")
       }
     }
   }

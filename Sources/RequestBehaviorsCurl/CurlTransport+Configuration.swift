@@ -73,8 +73,8 @@
       /// The path of a Unix domain socket that all connections are made to, such as `/run/docker.sock`; `nil`, the
       /// default, to connect to the URL's host.
       ///
-      /// The URL still decides about the `Host` field and TLS. No proxy is used. A path that is too long for the system
-      /// fails the send.
+      /// The URL still decides about the `Host` field and TLS. No proxy is used. A path that is empty, has a NUL or
+      /// is too long for the system fails the send with `NetworkError` of code `refusedOption`.
       ///
       /// ```swift
       /// var settings = CurlTransport.Configuration()
@@ -86,6 +86,8 @@
       public var unixSocketPath: String?
 
       /// The value of `User-Agent` for requests that do not set it; `nil` for no such field.
+      ///
+      /// A value with control characters fails each send with `NetworkError` of code `refusedOption`.
       public var userAgent: String? = "RequestBehaviors"
 
       /// Called with the time that a part of the work on the transport's thread took, if that was more than 10

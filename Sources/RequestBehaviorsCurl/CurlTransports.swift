@@ -28,14 +28,15 @@
     /// Creates the transports; their threads start with their first requests.
     ///
     /// - Parameters:
-    ///   - count: The number of transports, at least one.
+    ///   - count: The number of transports, 1 to 1,024; the nearest of these counts for a number beyond.
     ///   - configuration: The settings of each; the default settings if omitted.
     ///   - clock: The clock that measures timeouts; by default the system's.
     public init(
       count: Int, configuration: CurlTransport.Configuration = CurlTransport.Configuration(),
       clock: RequestClock = .system
     ) {
-      transports = (0..<max(1, count)).map { _ in CurlTransport(configuration: configuration, clock: clock) }
+      let count = min(max(1, count), 1_024)
+      transports = (0..<count).map { _ in CurlTransport(configuration: configuration, clock: clock) }
     }
 
     /// The number of transports.

@@ -20,6 +20,11 @@ import Testing
     #expect(threads.prefix(3).elementsEqual(threads.suffix(3)))
   }
 
+  @Test(arguments: [(Int.min, 1), (0, 1), (1, 1), (1_025, 1_024), (.max, 1_024)])
+  func `a number of transports beyond the bounds counts as the nearest`(count: Int, expected: Int) {
+    #expect(CurlTransports(count: count).count == expected)
+  }
+
   @Test func `the requests of the work go over the connections of its transport`() async throws {
     let server = try makeServer()
     let transports = CurlTransports(count: 4)

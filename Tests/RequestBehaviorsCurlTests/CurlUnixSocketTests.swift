@@ -86,11 +86,22 @@
       #expect(listener.connectionCount == 2)
     }
 
-    @Test(arguments: ["/nowhere/socket", "/" + String(repeating: "x", count: 300)])
-    func `a path without a socket, and one that is too long, fail the send`(path: String) async throws {
+    @Test func `a path without a socket fails the send, and the error names it`() async throws {
       let request = NetworkRequest(url: try #require(URL(string: "http://localhost/")))
-      let error = await #expect(throws: NetworkError.self) { try await transport(path).send(request) }
-      #expect(error.map { [.cannotConnect, .dnsFailed].contains($0.code) } == true)
+      let error = try await transport("/nowhere/socket").failure(of: request)
+      #expect(error.code == .cannotConnect)
+      #expect(error.message.contains("/nowhere/socket"), "\(error)")
+    }
+
+    @Test(arguments: [108, 300])
+    func `a path that is too long for the system fails the send, and the error tells its length`(
+      length: Int
+    ) async throws {
+      let request = NetworkRequest(url: try #require(URL(string: "http://localhost/")))
+      let path = "/" + String(repeating: "x", count: length - 1)
+      let error = try await transport(path).failure(of: request)
+      #expect(error.code == .refusedOption)
+      #expect(error.message.contains(" \(length) bytes"), "\(error)")
     }
 
     @Test(arguments: ["\u{0}other", nil])

@@ -11,6 +11,21 @@ import Testing
   private static let codes =
     #"{"device_code":"D","user_code":"W","verification_uri":"https://id.example/d","interval":7}"#
 
+  // MARK: - Dates
+
+  @Test func `a sign-in and a device code that began without a date can be described`() async throws {
+    var configuration = RequestConfiguration(baseURL: fixture.mock.baseURL)
+    configuration.clock = RequestClock(
+      now: { .zero }, date: { Date(timeIntervalSince1970: .nan) }, sleep: { _ in })
+    let client = NetworkClient(configuration: configuration, transport: fixture.mock)
+    let flow = OAuth2Flow(
+      session: fixture.session, endpoint: fixture.endpoint(), redirectURI: OAuth2Fixture.redirect, over: client)
+    #expect("\(try await flow.begin())" == "sign-in at id.example since no date")
+    fixture.mock.on(.post, "device").respond(200, jsonText: Self.codes)
+    let device = OAuth2DeviceFlow(session: fixture.session, endpoint: fixture.endpoint(), over: client)
+    #expect("\(try await device.begin())" == "device sign-in at id.example, expires no date")
+  }
+
   // MARK: - Shutdown
 
   @Test func `a shutdown ends the wait of a device at once`() async throws {

@@ -70,7 +70,7 @@ public struct OAuth2DeviceCode: Codable, Hashable, Sendable {
 
 extension OAuth2DeviceCode: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// The host of the page and the expiry.
-  public var description: String { "device sign-in at \(page.host() ?? ""), expires \(expiresAt)" }
+  public var description: String { "device sign-in at \(page.host() ?? ""), expires \(expiresAt.text)" }
 
   /// The description: dumping a code must not show it.
   public var debugDescription: String { description }

@@ -55,7 +55,7 @@ public struct OAuth2SignIn: Codable, Hashable, Sendable {
 
 extension OAuth2SignIn: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// The host of the page and the time of the beginning.
-  public var description: String { "sign-in at \(url.host() ?? "") since \(date)" }
+  public var description: String { "sign-in at \(url.host() ?? "") since \(date.text)" }
 
   /// The description: dumping a sign-in must not show it.
   public var debugDescription: String { description }

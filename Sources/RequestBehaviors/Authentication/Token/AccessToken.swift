@@ -137,8 +137,7 @@ extension AccessToken: CustomStringConvertible, CustomDebugStringConvertible, Cu
   /// Type, expiry and scopes, with both secrets hidden.
   public var description: String {
     var text = "\(type) token \(Redactor.placeholder)"
-    // Foundation ends the process when it describes a date that is no number.
-    if let expiresAt { text += ", expires " + (expiresAt.timeIntervalSince1970.isNaN ? "at no date" : "\(expiresAt)") }
+    if let expiresAt { text += ", expires \(expiresAt.text)" }
     if expiresAt == nil, let lifetime { text += ", lifetime \(lifetime)" }
     if refreshToken != nil { text += ", with a refresh token" }
     if !scopes.isEmpty { text += ", scopes \(scopes.sorted().joined(separator: " "))" }

@@ -112,9 +112,9 @@ struct DownloadBehavior: ResumingBehavior {
     let body = response.body
     if case .stream(let stream) = body {
       response.request.call.lifetime?.endWithClient(stream)
-      file.endWithOwner(stream)
+      file.endWithOwner(stream, in: attempt)
     }
-    defer { file.forgetBody() }
+    defer { file.forgetBody(of: attempt) }
     do {
       for try await chunk in response.bytes {
         count += Int64(chunk.count)

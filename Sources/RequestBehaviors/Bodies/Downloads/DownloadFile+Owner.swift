@@ -24,14 +24,14 @@ extension DownloadFile {
   /// Cancels that removal: this download has no unfinished file any more.
   func stayWithScope() { call.withLock(\.self)?.scopeEndings?.leftovers.forget(partial.path) }
 
-  /// The name of the body among the data that are removed at a sign-out.
-  private var bodyID: String { partial.path + " body" }
+  /// The name of an attempt's body among the data that are removed at a sign-out.
+  private func bodyID(of attempt: Int) -> String { "\(partial.path) body \(attempt)" }
 
-  /// Arranges that a body ends when an owner of its call signs out.
+  /// Arranges that the body of an attempt ends when an owner of its call signs out.
   ///
   /// Otherwise a server that sends nothing more would keep the unfinished file in its place. The next user's download
   /// to the place waits until this one has ended.
-  func endWithOwner(_ body: ByteStream) {
+  func endWithOwner(_ body: ByteStream, in attempt: Int) {
     guard let call = call.withLock(\.self) else { return }
     let end = { @Sendable [body = body.canceller, owner = call.owner, places] in
       do { try owner.verify() } catch {
@@ -39,13 +39,13 @@ extension DownloadFile {
         body.cancel(throwing: error)
       }
     }
-    for scope in call.scopes { call.scopeEndings?.leftovers.add(bodyID, of: scope, end) }
+    for scope in call.scopes { call.scopeEndings?.leftovers.add(bodyID(of: attempt), of: scope, end) }
     // The user may have left just before that.
     end()
   }
 
   /// Cancels that: the body has been read.
-  func forgetBody() { call.withLock(\.self)?.scopeEndings?.leftovers.forget(bodyID) }
+  func forgetBody(of attempt: Int) { call.withLock(\.self)?.scopeEndings?.leftovers.forget(bodyID(of: attempt)) }
 
   /// Removes the unfinished file of a download, unless another download has left its own file there.
   ///

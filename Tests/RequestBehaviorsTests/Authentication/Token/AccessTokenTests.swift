@@ -9,8 +9,7 @@ import Testing
 
   @Test func `a token whose expiry is no number has a description`() {
     let token = AccessToken("canary", expiresAt: Date(timeIntervalSince1970: .nan))
-    #expect("\(token)".hasPrefix("Bearer token"))
-    #expect(!"\(token)".contains("canary"))
+    #expect("\(token)" == "Bearer token \(Redactor.placeholder), expires no date")
   }
 
   // RFC 6749 §5.1, the example.
