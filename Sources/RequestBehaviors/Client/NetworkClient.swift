@@ -103,8 +103,8 @@ public final class NetworkClient: Sendable {
   /// Makes every behavior of the configuration forget its state, one after the other, outermost first.
   ///
   /// The transport drops its cookies, if it keeps any, for all clients over it. A request that was under way with them,
-  /// and is not sent yet, fails with ``NetworkError/Code-swift.struct/signedOut``. Sessions that the app holds, such as a
-  /// signed-in user's, go on.
+  /// and is not sent yet, fails with ``NetworkError/Code-swift.struct/signedOut``. Sessions that the app holds, such as
+  /// a signed-in user's, go on.
   public func reset() async {
     transport.forgetUser()
     guard let entries = try? chain.get().pipeline.entries else { return }
