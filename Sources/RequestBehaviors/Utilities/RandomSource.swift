@@ -28,29 +28,6 @@ package struct RandomSource: RandomNumberGenerator {
     return system.next()
   }
 
-  /// Returns words of 64 random bits, by one call of the system instead of one for each.
-  ///
-  /// - Parameter count: The number of words, at most 32.
-  /// - Returns: The words.
-  package mutating func words(_ count: Int) -> [UInt64] {
-    var words = [UInt64](repeating: 0, count: count)
-    let isFilled = override == nil && words.withUnsafeMutableBytes(RandomSource.fill)
-    return isFilled ? words : words.map { _ in next() }
-  }
-
-  /// Fills memory with random bits of the system; returns false where it has no call for that.
-  private static func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Bool {
-    guard let address = buffer.baseAddress else { return false }
-    #if canImport(Darwin)
-      arc4random_buf(address, buffer.count)
-      return true
-    #elseif os(Linux)
-      return getentropy(address, buffer.count) == 0
-    #else
-      return false
-    #endif
-  }
-
   /// Whether a generator that a seed decides replaces the system's on this thread.
   package static var isReplaced: Bool { pthread_getspecific(key) != nil }
 

@@ -13,6 +13,16 @@ import Testing
     #expect(context.traceparent == parent)
   }
 
+  @Test func `no two of many traces have an id in common`() async {
+    let ids = await withTaskGroup(of: [String].self) { group in
+      for _ in 0..<8 {
+        group.addTask { (0..<2_000).map { _ in TraceContext.root() }.flatMap { [$0.traceID, $0.parentID] } }
+      }
+      return await group.reduce(into: []) { $0 += $1 }
+    }
+    #expect(Set(ids).count == 32_000)
+  }
+
   @Test func `ids of all sixteen digits are written back`() throws {
     let all = "00-0123456789abcdeffedcba9876543210-f0e1d2c3b4a59687-01"
     let context = try #require(TraceContext(traceparent: all))
