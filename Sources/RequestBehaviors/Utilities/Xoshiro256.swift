@@ -1,6 +1,6 @@
 /// The generator xoshiro256++ 1.0 of Blackman and Vigna (<https://prng.di.unimi.it>), for numbers that are no secrets.
 ///
-/// Its 256 bits are such that the numbers of any two processes differ. Earlier numbers tell the later ones.
+/// Its state has 256 bits, so that two processes do not get the same numbers. The earlier numbers tell the later ones.
 package struct Xoshiro256: RandomNumberGenerator {
   private var state: (UInt64, UInt64, UInt64, UInt64)
 

@@ -165,8 +165,9 @@ final class DownloadFile: Sendable {
     }
   }
 
-  /// Begins with an empty file for a body that a behavior may have made of the unfinished one, and that is read from it
-  /// while it is written.
+  /// Begins with an empty file beside the unfinished one.
+  ///
+  /// A behavior may have made the body of the unfinished file, which is then read while the body is written.
   func beginBeside(in attempt: Int) async throws {
     try await run("begun") { [self] in
       guard source == nil, let written = file, try written.length() > 0 else { return }

@@ -108,7 +108,7 @@ extension DownloadBehavior {
       try await file.commit()
     } else {
       let attempt = file.beginAttempt()
-      // A behavior may have made a stream of the file, which is then read while the stream is written.
+      // The stream may be one of the file, which is then read while the stream is written.
       if case .stream = response.body {
         try await file.beginBeside(in: attempt)
       } else {
