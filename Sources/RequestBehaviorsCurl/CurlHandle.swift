@@ -128,6 +128,8 @@
 
     func set(_ option: CURLoption, _ value: String?, name: @autoclosure () -> String) throws {
       guard let value else { return try check(rb_curl_set_text(easy, option, nil), name()) }
+      // libcurl would take the text before a NUL for the whole.
+      if value.utf8.contains(0) { throw RefusedOption(name: name(), code: CURLE_BAD_FUNCTION_ARGUMENT) }
       // The text is not passed as an implicit pointer, because the compiler would copy it.
       try value.withCString { try check(rb_curl_set_text(easy, option, $0), name()) }
     }

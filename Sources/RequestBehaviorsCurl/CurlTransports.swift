@@ -28,7 +28,7 @@
     /// Creates the transports; their threads start with their first requests.
     ///
     /// - Parameters:
-    ///   - count: The number of transports, 1 to 1,024; the nearest of these counts for a number beyond.
+    ///   - count: The number of transports, from 1 to 1,024; a number beyond counts as the nearest of these.
     ///   - configuration: The settings of each; the default settings if omitted.
     ///   - clock: The clock that measures timeouts; by default the system's.
     public init(

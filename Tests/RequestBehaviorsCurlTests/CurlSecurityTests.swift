@@ -174,6 +174,12 @@
       }
       #expect(error.code == .invalidTrust)
       #expect(!"\(error)".contains("canary"))
+      // libcurl reads a text up to its first NUL, which would be the right passphrase.
+      let cut = try await #require(throws: NetworkError.self) {
+        try await send(.clientCertificate, settings("localhost", "secret\u{0}canary"))
+      }
+      #expect(cut.code == .unsupportedTrust)
+      #expect(!"\(cut)".contains("canary"))
     }
 
     @Test func `a server that goes away during a write over TLS causes an error, not the end of the process`()

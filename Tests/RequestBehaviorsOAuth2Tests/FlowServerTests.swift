@@ -51,6 +51,17 @@ import Testing
     #expect(fixture.mock.sent.isEmpty)
   }
 
+  @Test(arguments: [
+    "https://me:ca/nary@id.example", "https://me:canary?x@id.example", "https://me:canary#x@id.example",
+  ])
+  func `the error for an issuer that is no URL does not show its password`(issuer: String) async throws {
+    let error = await #expect(throws: NetworkError.self) {
+      _ = try await OAuth2Server.discover(issuer, over: fixture.client)
+    }
+    #expect(error?.code == .oauth2InvalidServer)
+    #expect(error?.message.contains("nary") == false, "\(error?.message ?? "")")
+  }
+
   @Test func `an endpoint that names no server is refused with the remedy`() async throws {
     let flow = OAuth2Flow(
       session: fixture.session, endpoint: TokenEndpoint("token", clientID: "shop"),

@@ -81,7 +81,7 @@ extension NetworkClient {
     // Fields of the environment first, because those of the request win.
     let environment = call.options.environment
     var built = try makeRequest(request, call, in: environment)
-    if let headers = environment?.headers(for: built.origin) { built.headers = headers }
+    if let environment, built.origin == environment.origin { built.headers = environment.boundHeaders }
     if !request.headers.isEmpty {
       var own = request.headers
       if let origin = built.origin { own.markCredentials(as: .only([origin])) }

@@ -29,8 +29,7 @@ public struct RequestOptions: Sendable {
 
   /// The value of an option: the set value, else the option's default.
   public subscript<Option: RequestOption>(option: Option.Type) -> Option.Value {
-    // Taking the value through an optional would copy it twice.
-    get { if let setting = setting(of: option) { setting.value } else { Option.defaultValue } }
+    get { explicit(option) ?? Option.defaultValue }
     set {
       set(
         Entry(
@@ -42,10 +41,9 @@ public struct RequestOptions: Sendable {
   /// Returns the set value of an option; `nil` if it is not set.
   ///
   /// A behavior reads its setting as `request.options.explicit(MyOption.self) ?? myDefault`.
-  public func explicit<Option: RequestOption>(_ option: Option.Type) -> Option.Value? { setting(of: option)?.value }
-
-  private func setting<Option: RequestOption>(of option: Option.Type) -> Setting<Option>? {
-    index(of: ObjectIdentifier(option)).flatMap { entries[$0].setting as? Setting<Option> }
+  public func explicit<Option: RequestOption>(_ option: Option.Type) -> Option.Value? {
+    guard let index = index(of: ObjectIdentifier(option)) else { return nil }
+    return (entries[index].setting as? Setting<Option>)?.value
   }
 
   /// Removes the set value of an option.

@@ -52,11 +52,8 @@ public struct ServerEnvironment: Sendable, Hashable {
   /// The path of the base URL, percent-encoded as it was given, such as `/v1`; empty if the URL has none.
   public var basePath: String { base.path }
 
-  /// Returns the headers of a request to an origin, or `nil` if that is another server's.
-  func headers(for origin: Origin?) -> HeaderFields? { origin == self.origin ? boundHeaders : nil }
-
   /// The headers, with credentials and secrets of ``OriginScope/baseURL`` bound to this environment's origin.
-  private var boundHeaders: HeaderFields {
+  var boundHeaders: HeaderFields {
     guard let origin, !headers.isEmpty else { return headers }
     var bound = HeaderFields(
       headers.map { field in

@@ -22,7 +22,7 @@ extension PercentEncoding {
   }
 
   /// Writes octets, with all except unreserved ones escaped, and returns their number.
-  static func escape(
+  private static func escape(
     _ octets: UnsafeBufferPointer<UInt8>, to buffer: UnsafeMutableBufferPointer<UInt8>
   ) -> Int {
     let unreserved = ASCIISet.unreserved

@@ -1,6 +1,7 @@
 /// The generator xoshiro256++ 1.0 of Blackman and Vigna (<https://prng.di.unimi.it>), for numbers that are no secrets.
 ///
-/// Its state has 256 bits, so that two processes do not get the same numbers. The earlier numbers tell the later ones.
+/// Its state has 256 bits, so that two processes do not get the same numbers. Its next numbers can be computed from
+/// those before.
 package struct Xoshiro256: RandomNumberGenerator {
   private var state: (UInt64, UInt64, UInt64, UInt64)
 

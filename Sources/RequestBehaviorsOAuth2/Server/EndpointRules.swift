@@ -56,12 +56,7 @@ enum EndpointRules {
 
   /// A URL for a message: without user, password, query and fragment, on one line, shortened.
   static func shown(_ url: String) -> String {
-    var text = url.prefix { $0 != "?" && $0 != "#" }
-    if let start = text.firstRange(of: "//")?.upperBound,
-      let end = text[start...].prefix(while: { $0 != "/" }).lastIndex(of: "@")
-    {
-      text.removeSubrange(start...end)
-    }
-    return String(text.prefix(200).map { $0.isASCII && !$0.isNewline && $0 >= " " ? $0 : "?" })
+    let text = Redactor.standard.redact(urlReference: url).prefix { $0 != "?" && $0 != "#" }.prefix(200)
+    return String(text.map { $0.isASCII && !$0.isNewline && $0 >= " " ? $0 : "?" })
   }
 }

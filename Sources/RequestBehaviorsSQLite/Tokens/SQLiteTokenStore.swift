@@ -82,7 +82,8 @@ public final class SQLiteTokenStore: TokenStore, ClosableTokenStore {
 
   /// Replaces the token in one transaction if it is the one that is expected.
   ///
-  /// - Throws: `NetworkError` of code `tokenStoreFailed` when the file cannot be read or written.
+  /// - Throws: `NetworkError` of code `tokenStoreFailed` when the file cannot be read or written, or when the new token
+  ///   is empty or has control characters, because it could not be read again.
   public func replace(_ old: AccessToken?, with new: AccessToken?) async throws -> Bool {
     try new?.checkReadableAgain()
     let name = name

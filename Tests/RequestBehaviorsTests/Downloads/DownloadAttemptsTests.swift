@@ -120,4 +120,29 @@ import Testing
     #expect(error?.code == .truncatedBody)
     #expect(try server.names.isEmpty)
   }
+
+  @Test(arguments: [true, false])
+  func `a sign-out and a cancellation while another body is written leave no file`(isSignOut: Bool) async throws {
+    let session = TokenSession(source: .closure { _ in throw NetworkError.notSignedIn("the test") })
+    try await session.signIn(AccessToken("alice"))
+    let gate = TestGate()
+    let rewrap = ClosureBehavior("rewrap") { request, next in
+      var response = try await next(request)
+      let bytes = AsyncThrowingStream<Data, any Error>(unfolding: {
+        await gate.pass()
+        return nil
+      })
+      response.body = .stream(ByteStream(bytes))
+      return response
+    }
+    let client = server.client([rewrap, .tokenAuth(session)])
+    let download = Task { [server] in try await client.download(.get("file"), to: server.destination) }
+    await gate.waitForArrivals(1)
+    #expect(try server.names == ["file.bin.partial", "file.bin.partial.copy"])
+    if isSignOut { try await session.signOut() } else { download.cancel() }
+    gate.open()
+    let result = await download.result
+    #expect(throws: (any Error).self) { try result.get() }
+    #expect(try server.names == [])
+  }
 }

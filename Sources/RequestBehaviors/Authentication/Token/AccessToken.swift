@@ -92,15 +92,23 @@ extension AccessToken {
   /// Whether the value or the type has control characters, which no header field may have (RFC 9110 §5.5).
   var hasControlCharacters: Bool { (value + type).utf8.contains { $0 < 0x20 || $0 == 0x7F } }
 
+  /// The flaw of a token that is neither read nor sent; `nil` for any other token.
+  private var flaw: String? { hasControlCharacters ? "has control characters" : value.isEmpty ? "is empty" : nil }
+
   /// Throws if the token cannot be sent.
   func checkCharacters() throws {
-    func refuse(_ flaw: String) throws -> Never {
-      throw NetworkError(.tokenUnavailable, "the token \(flaw) and cannot be sent")
-    }
-    if hasControlCharacters { try refuse("has control characters") }
-    if value.isEmpty { try refuse("is empty") }
     // No header field begins or ends with a space (RFC 9110 §5.5).
-    if value.first == " " || value.last == " " { try refuse("begins or ends with a space") }
+    let hasOuterSpace = value.first == " " || value.last == " "
+    guard let flaw = flaw ?? (hasOuterSpace ? "begins or ends with a space" : nil) else { return }
+    throw NetworkError(.tokenUnavailable, "the token \(flaw) and cannot be sent")
+  }
+
+  /// Throws if a store would not find the token again, because decoding refuses it.
+  ///
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``, which does not show it.
+  package func checkReadableAgain() throws {
+    guard let flaw else { return }
+    throw NetworkError.tokenStoreFailed("the token \(flaw) and could not be read again, so it is not stored")
   }
 
   /// The time until it expires; `nil` if it does not say.

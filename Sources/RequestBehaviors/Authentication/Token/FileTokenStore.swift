@@ -57,7 +57,8 @@ public final class FileTokenStore: TokenStore {
 
   /// Replaces the file, or removes it.
   ///
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``, also for a token that
+  ///   could not be read again: one that is empty, has control characters, or is longer than 1 MiB.
   public func save(_ token: AccessToken?) async throws {
     let data = try token.map(StoredToken.encode)
     try await onQueue { path in
@@ -75,7 +76,8 @@ public final class FileTokenStore: TokenStore {
 
   /// Replaces the file if it still holds the token that is expected; no other process writes it meanwhile.
   ///
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``, also for a token that
+  ///   could not be read again: one that is empty, has control characters, or is longer than 1 MiB.
   public func replace(_ old: AccessToken?, with new: AccessToken?) async throws -> Bool {
     let data = try new.map(StoredToken.encode)
     return try await onQueue { path in

@@ -67,7 +67,8 @@
 
     /// Replaces the token, or removes it.
     ///
-    /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``, which names the status.
+    /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``, which names the status,
+    ///   or for a token that could not be read again, because it is empty or has control characters.
     public func save(_ token: AccessToken?) async throws {
       let data = try token.map(StoredToken.encode)
       try await onQueue { item in
@@ -79,7 +80,8 @@
     ///
     /// It does not ask who refreshes the token: what the item holds tells whether another process has changed it.
     ///
-    /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``, which names the status.
+    /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``, which names the status,
+    ///   or for a token that could not be read again, because it is empty or has control characters.
     public func replace(_ old: AccessToken?, with new: AccessToken?) async throws -> Bool {
       let data = try new.map(StoredToken.encode)
       return try await onQueue { item in

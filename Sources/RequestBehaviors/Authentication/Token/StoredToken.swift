@@ -36,14 +36,3 @@ enum StoredToken {
     return content.token
   }
 }
-
-extension AccessToken {
-  /// Throws if a store would not find the token again, because decoding refuses it.
-  ///
-  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``, which does not show it.
-  package func checkReadableAgain() throws {
-    let flaw = hasControlCharacters ? "has control characters" : value.isEmpty ? "is empty" : nil
-    guard let flaw else { return }
-    throw NetworkError.tokenStoreFailed("the token \(flaw) and could not be read again, so it is not stored")
-  }
-}

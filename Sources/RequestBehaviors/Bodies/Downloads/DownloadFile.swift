@@ -20,16 +20,16 @@ final class DownloadFile: Sendable {
   /// The paths of the four files, which no other download may use.
   let places: [String]
   private let queue = BlockingQueue(label: "RequestBehaviors.DownloadFile")
-  // This variable and the next two are used on the queue only.
+  // This variable and the next three are used on the queue only.
   nonisolated(unsafe) private(set) var file: PartialFile?
   // The offset of the next byte.
   nonisolated(unsafe) private var offset: Int64 = 0
-  /// The attempts that write the file.
-  let attempts = Locked(Attempts())
   // The unfinished file that a body is read from.
   nonisolated(unsafe) private var source: PartialFile?
   // Whether the bytes in the file are of this download, or of the one that it resumes.
   nonisolated(unsafe) private var isOurs = false
+  /// The attempts that write the file.
+  let attempts = Locked(Attempts())
   /// The call that the file belongs to; its owners decide when an unfinished file is removed.
   let call = Locked<Call?>(nil)
 
@@ -168,6 +168,9 @@ final class DownloadFile: Sendable {
   /// Begins with an empty file beside the unfinished one.
   ///
   /// A behavior may have made the body of the unfinished file, which is then read while the body is written.
+  ///
+  /// - Parameter attempt: The attempt that writes.
+  /// - Throws: As ``begin(_:in:)``.
   func beginBeside(in attempt: Int) async throws {
     try await run("begun") { [self] in
       guard source == nil, let written = file, try written.length() > 0 else { return }
@@ -199,7 +202,7 @@ final class DownloadFile: Sendable {
   /// - Parameters:
   ///   - length: The length after which the rest was asked for.
   ///   - attempt: The attempt that writes.
-  /// - Throws: ``NetworkError`` of code `fileUnwritable`, also if the file has another length now.
+  /// - Throws: As ``begin(_:in:)``, also if the file has another length now.
   func resume(at length: Int64, in attempt: Int) async throws {
     try await run("opened") { [self] in
       try beginWriting(in: attempt)
@@ -218,7 +221,7 @@ final class DownloadFile: Sendable {
   /// - Parameters:
   ///   - bytes: The bytes.
   ///   - attempt: The attempt that writes.
-  /// - Throws: ``NetworkError`` of code `fileUnwritable`, also if the file has another length than was written.
+  /// - Throws: As ``begin(_:in:)``, also if the file has another length than was written.
   func write(_ bytes: [UInt8], in attempt: Int) async throws {
     guard !bytes.isEmpty else { return }
     try await run("written") { [self] in

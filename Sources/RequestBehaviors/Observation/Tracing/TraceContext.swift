@@ -127,22 +127,14 @@ public struct TraceContext: Sendable, Hashable {
 
   /// Writes the sixteen digits of a number.
   private static func write(_ number: UInt64, to buffer: UnsafeMutableBufferPointer<UInt8>, at start: Int) {
-    let memory = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[start..<start + 16])
-    memory.storeBytes(of: digits(of: number >> 32).bigEndian, as: UInt64.self)
-    memory.storeBytes(of: digits(of: number & 0xFFFF_FFFF).bigEndian, toByteOffset: 8, as: UInt64.self)
-  }
-
-  /// Returns the eight digits of a number of 32 bits, one in each byte.
-  ///
-  /// All at once, because one after the other they were a twentieth of what a trace costs.
-  private static func digits(of number: UInt64) -> UInt64 {
-    var digits = (number | number << 16) & 0x0000_FFFF_0000_FFFF
-    digits = (digits | digits << 8) & 0x00FF_00FF_00FF_00FF
-    digits = (digits | digits << 4) & 0x0F0F_0F0F_0F0F_0F0F
-    // The bytes of the digits above 9 are 1, the others are 0.
-    let letters = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
-    let distance = UInt64(UInt8(ascii: "a") - UInt8(ascii: "9") - 1)
-    return digits + 0x3030_3030_3030_3030 + letters * distance
+    var rest = number
+    var index = start + 16
+    while index > start {
+      index -= 1
+      let digit = UInt8(rest & 15)
+      buffer[index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+      rest >>= 4
+    }
   }
 
   /// Returns the numbers of sixteen digits each that an id consists of; `nil` for an invalid one.

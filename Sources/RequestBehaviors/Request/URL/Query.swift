@@ -90,22 +90,14 @@ public struct Query: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
   /// The query percent-encoded, without `?`; empty if there are no items.
   public var percentEncoded: String {
-    items.isEmpty ? "" : String(ofAtMost: longestEncoding) { write(to: &$0) }
-  }
-
-  /// The most octets that the encoded query can have.
-  var longestEncoding: Int {
-    items.reduce(0) { length, item in length + 3 * (item.name.utf8.count + item.value.utf8.count) + 2 }
-  }
-
-  /// Writes the query percent-encoded.
-  func write(to writer: inout OctetWriter) {
+    var text = ""
     for (index, item) in items.enumerated() {
-      if index > 0 { writer.append(UInt8(ascii: "&")) }
-      writer.append(escaping: item.name)
-      writer.append(UInt8(ascii: "="))
-      writer.append(escaping: item.value)
+      if index > 0 { text += "&" }
+      text += PercentEncoding.escape(item.name)
+      text += "="
+      text += PercentEncoding.escape(item.value)
     }
+    return text
   }
 
   /// Returns a percent-encoded query without the items of a name; `nil` if no item remains.

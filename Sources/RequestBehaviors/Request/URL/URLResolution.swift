@@ -23,7 +23,10 @@ enum URLResolution {
     }
     // Most paths need no escaping, so that their URL is a concatenation.
     if let directory = base.directory, common.items.isEmpty, isPlain(path.encoded) {
-      return try makeURL(concatenate(directory, path.encoded, query))
+      let isRooted = path.encoded.utf8.first == UInt8(ascii: "/")
+      var (text, separator) = (directory + (isRooted ? String(path.encoded.dropFirst()) : path.encoded), "?")
+      add(query.percentEncoded, to: &text, &separator)
+      return try makeURL(text)
     }
     // Any other path is joined and normalized. The queries follow in order: base URL, environment, path, request.
     if let problem = base.problem { throw NetworkError(.invalidURL, problem) }
@@ -148,19 +151,6 @@ enum URLResolution {
   private static func isPlain(_ path: String) -> Bool {
     !path.isEmpty && path != "/"
       && path.hasOnlyBytes { $0.isASCIIAlphanumeric || $0 == 0x2F || $0 == 0x2D || $0 == 0x5F }
-  }
-
-  /// Returns the text of a URL, for a plain path and a directory that ends in a slash.
-  private static func concatenate(_ directory: String, _ path: String, _ query: Query) -> String {
-    let length = directory.utf8.count + path.utf8.count + 1 + query.longestEncoding
-    return String(ofAtMost: length) { writer in
-      writer.append(directory)
-      if path.utf8.first == UInt8(ascii: "/") { writer.removeLast() }
-      writer.append(path)
-      if query.items.isEmpty { return }
-      writer.append(UInt8(ascii: "?"))
-      query.write(to: &writer)
-    }
   }
 
   private static func join(_ base: String, _ tail: Substring) -> String {

@@ -11,7 +11,7 @@ extension Redactor {
   public func redact(_ url: URL) -> String { redact(urlReference: url.absoluteString) }
 
   /// Redacts a URL or a relative reference, such as the value of `Location`.
-  func redact(urlReference text: String) -> String {
+  package func redact(urlReference text: String) -> String {
     var text = text
     let shown = text.withUTF8 { bytes in
       var redaction = URLRedaction(bytes: bytes, rules: rules)
