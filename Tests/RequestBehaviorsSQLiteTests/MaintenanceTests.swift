@@ -177,6 +177,23 @@ import Testing
   }
 
   #if os(Linux)
+    @Test func `the error of a file in a folder that may not be written names the folder`() async throws {
+      let test = try TestStore()
+      let (store, folder) = (test.store, test.folder)
+      await store.close()
+      // Root may write into every folder, so this thread is another user meanwhile, to whom the file belongs.
+      let setUser = dlsym(nil, "setfsuid").map { unsafeBitCast($0, to: (@convention(c) (uid_t) -> CInt).self) }
+      if geteuid() == 0 { chown(store.path, 65_534, 65_534) }
+      try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: folder.path)
+      let error = #expect(throws: SQLiteError.self) {
+        if geteuid() == 0 { _ = setUser?(65_534) }
+        defer { if geteuid() == 0 { _ = setUser?(0) } }
+        _ = try SQLiteStore(path: store.path)
+      }
+      try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
+      #expect(error?.message.contains("no file may be created in the folder \(folder.path): Permission denied") == true)
+    }
+
     @Test(arguments: [SQLiteDurability.normal, .full])
     func `a write succeeds after the process has lost the right to look into the folder`(
       durability: SQLiteDurability

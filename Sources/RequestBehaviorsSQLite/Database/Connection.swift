@@ -84,7 +84,7 @@ final class Connection {
       try configure()
     } catch {
       try checkIsInPlace()
-      throw error
+      throw SQLiteError.naming(unwritableFolderOf: state.file, or: error)
     }
     // The file may have been replaced while it was opened. The noted file, or the `-wal`, is then that of another.
     try state.checkFile()

@@ -82,6 +82,21 @@ extension SQLiteError {
     return error
   }
 
+  /// Returns the error that opening a file ended with; it names the folder of the file if no file may be created there.
+  ///
+  /// SQLite keeps a `-wal` and a `-shm` beside the file, and says only that the file is read-only or cannot be opened.
+  static func naming(unwritableFolderOf file: String, or error: any Error) -> any Error {
+    guard var error = error as? SQLiteError, [.readOnly, .cannotOpen].contains(error.code), file != ":memory:" else {
+      return error
+    }
+    let folder = URL(filePath: file).deletingLastPathComponent().path
+    guard faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) != 0 else { return error }
+    error.message =
+      "no file may be created in the folder \(folder): \(String(cString: strerror(errno))); "
+      + "SQLite needs a -wal and a -shm file beside the database (\(error.message))"
+    return error
+  }
+
   /// A primary result code of SQLite.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// SQLite's number for the code.
