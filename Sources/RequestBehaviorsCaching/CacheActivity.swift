@@ -23,6 +23,8 @@ final class CacheActivity: Sendable {
     var lastForgotten = 0
     /// The keys that are validated in the background.
     var refreshed: Set<CacheKey> = []
+    /// The number of removals that have failed.
+    var failedRemovals = 0
 
     mutating func noteValidation(of key: CacheKey) {
       validationCount += 1
@@ -30,7 +32,10 @@ final class CacheActivity: Sendable {
       validated[key] = validationCount
     }
 
+    mutating func trustAll() { (unremovedURLs, unremovedScopes, mustBeEmptied) = ([], [], false) }
+
     mutating func distrust(_ name: String, in list: WritableKeyPath<State, Set<String>>) {
+      failedRemovals += 1
       let isFull = self[keyPath: list].count == CacheActivity.unremovedLimit && !self[keyPath: list].contains(name)
       if isFull { mustBeEmptied = true }
       if !mustBeEmptied { self[keyPath: list].insert(name) }
@@ -143,6 +148,8 @@ final class CacheActivity: Sendable {
     let isEverything: Bool
     /// Whether nothing of the key may be used before they are removed.
     let concernsKey: Bool
+    /// The number of removals that had failed by then.
+    fileprivate let failedRemovals: Int
   }
 
   /// The most URLs, and the most owners, that are remembered.
@@ -159,7 +166,15 @@ final class CacheActivity: Sendable {
   func distrust(scope: String) { state.withLock { $0.distrust(scope, in: \.unremovedScopes) } }
 
   /// Records that the store could not be emptied.
-  func distrustAll() { state.withLock { $0.mustBeEmptied = true } }
+  func distrustAll() {
+    state.withLock { state in
+      state.failedRemovals += 1
+      state.mustBeEmptied = true
+    }
+  }
+
+  /// The number of removals that have failed.
+  var failedRemovals: Int { state.withLock { $0.failedRemovals } }
 
   /// Returns what must be removed when a key is looked up; `nil` if every removal succeeded.
   ///
@@ -167,28 +182,37 @@ final class CacheActivity: Sendable {
   func distrusted(of key: CacheKey) -> Distrusted? {
     state.withLock { state in
       if state.mustBeEmptied {
-        return Distrusted(isURL: true, scopes: [], isEverything: true, concernsKey: true)
+        return Distrusted(
+          isURL: true, scopes: [], isEverything: true, concernsKey: true, failedRemovals: state.failedRemovals)
       }
       guard !state.unremovedURLs.isEmpty || !state.unremovedScopes.isEmpty else { return nil }
       let scopes = state.unremovedScopes
       let isURL = state.unremovedURLs.contains(key.url)
       guard isURL || !scopes.isEmpty else { return nil }
       let concernsKey = isURL || key.scopes.contains { scopes.contains($0) }
-      return Distrusted(isURL: isURL, scopes: scopes, isEverything: false, concernsKey: concernsKey)
+      return Distrusted(
+        isURL: isURL, scopes: scopes, isEverything: false, concernsKey: concernsKey,
+        failedRemovals: state.failedRemovals)
     }
   }
 
-  /// Records that the responses have been removed.
+  /// Records that the responses have been removed, unless another removal has failed since they were looked up.
+  ///
+  /// It may have been of the same responses, of which some were stored meanwhile.
   func trust(_ removed: Distrusted, of key: CacheKey) {
     state.withLock { state in
+      guard state.failedRemovals == removed.failedRemovals else { return }
+      if removed.isEverything { return state.trustAll() }
       if removed.isURL { state.unremovedURLs.remove(key.url) }
       state.unremovedScopes.subtract(removed.scopes)
     }
   }
 
-  /// Records that the store is empty.
-  func trustAll() {
-    state.withLock { ($0.unremovedURLs, $0.unremovedScopes, $0.mustBeEmptied) = ([], [], false) }
+  /// Records that the store was emptied, unless another removal has failed since.
+  ///
+  /// - Parameter failedRemovals: The number of removals that had failed when it began to be emptied.
+  func trustAll(since failedRemovals: Int) {
+    state.withLock { if $0.failedRemovals == failedRemovals { $0.trustAll() } }
   }
 
   // MARK: - Validations

@@ -67,10 +67,9 @@ struct CacheExchange: Sendable {
     do {
       if distrusted.isEverything {
         try await cache.store.removeAll()
-        cache.activity.trustAll()
-        return true
+      } else if distrusted.isURL {
+        try await cache.store.removeAll(url: key.url)
       }
-      if distrusted.isURL { try await cache.store.removeAll(url: key.url) }
       for scope in distrusted.scopes { try await cache.store.removeAll(scope: scope) }
       cache.activity.trust(distrusted, of: key)
       return true

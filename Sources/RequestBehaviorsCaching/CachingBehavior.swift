@@ -174,9 +174,10 @@ public struct CachingBehavior: UniqueBehavior {
   ///
   /// If the store fails to do so, no stored response is used until everything has been removed.
   public func reset() async {
+    let failedRemovals = activity.failedRemovals
     do {
       try await store.removeAll()
-      activity.trustAll()
+      activity.trustAll(since: failedRemovals)
     } catch {
       activity.distrustAll()
     }

@@ -142,7 +142,8 @@
       // The transport's clock decides about timeouts. This option only makes libcurl try a host's further addresses in
       // time.
       let (seconds, attoseconds) = (request.options.idleTimeout ?? .seconds(300)).boundedComponents
-      let time = max(Int(clamping: min(seconds, 1_000_000)) * 1_000 + Int(attoseconds / 1_000_000_000_000_000), 1)
+      let time = max(
+        Int(clamping: min(max(seconds, 0), 1_000_000)) * 1_000 + Int(attoseconds / 1_000_000_000_000_000), 1)
       if time != settings.connectTime {
         try set(CURLOPT_CONNECTTIMEOUT_MS, time, name: "CONNECTTIMEOUT_MS")
         settings.connectTime = time

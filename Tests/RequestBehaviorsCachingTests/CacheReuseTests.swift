@@ -122,6 +122,29 @@ import Testing
 
   // MARK: Invalidation
 
+  @Test func `a removal that fails while an earlier one is made up for is made up for too`() async throws {
+    let (failing, version, gate) = (FailingStore(store), Box(0), TestGate())
+    let transport = server { _ in "\(version.value)" }
+    let client = NetworkClient(transport, [.caching(failing)])
+    func change() async throws {
+      failing.fails.value = true
+      version.update { $0 += 1 }
+      try await client.send(.put("doc"))
+      failing.fails.value = false
+    }
+    func read() async throws -> String { try await client.send(.get("doc")) }
+    #expect(try await read() == "0")
+    try await change()
+    failing.afterRemoval.value = { await gate.pass() }
+    let held = Task { try await client.send(Request<String>.get("doc")) }
+    await gate.waitForArrivals(1)
+    #expect(try await read() == "1")
+    try await change()
+    gate.open()
+    _ = try await held.value
+    #expect(try await read() == "2")
+  }
+
   @Test func `responses that the store could not remove are not used, and are removed as soon as possible`()
     async throws
   {
@@ -259,6 +282,8 @@ final class FailingStore: CacheStore {
   let scopeRemovals = Box(0)
   /// Runs after the next look, before its result is returned.
   let afterLook = Box<(@Sendable () async -> Void)?>(nil)
+  /// Runs after the next removal of a URL's responses.
+  let afterRemoval = Box<(@Sendable () async -> Void)?>(nil)
   private let base: MemoryCacheStore
 
   init(_ base: MemoryCacheStore) { self.base = base }
@@ -292,6 +317,10 @@ final class FailingStore: CacheStore {
   func removeAll(url: String) async throws {
     try check()
     await base.removeAll(url: url)
+    if let wait = afterRemoval.value {
+      afterRemoval.value = nil
+      await wait()
+    }
   }
 
   func removeAll(scope: String) async throws {

@@ -213,6 +213,19 @@ import Testing
     #expect(try await bench.test.isIntact)
   }
 
+  @Test func `a write that is alone is not committed if its check fails after it`() async throws {
+    let bench = try GroupBench()
+    let written = Log()
+    let check: @Sendable () throws -> Void = { if !written.lines.isEmpty { throw Stop() } }
+    await #expect(throws: Stop.self) {
+      try await bench.store.writeTogether(check: check) { db in
+        try db.save(Artwork(id: 1, title: "t"), into: "artwork")
+        written.append("1")
+      }
+    }
+    #expect(try await bench.ids == [])
+  }
+
   @Test func `a write that rolls the transaction back fails, and the others are saved`() async throws {
     let bench = try GroupBench()
     let store = bench.store

@@ -141,6 +141,21 @@ import Testing
     #expect(try await titles == ["1"])
   }
 
+  @Test(arguments: [
+    (SQL("id = \(1) AND note = \(Data([1]))"), SQL("id = \(1) AND note = \(Data([2]))")),
+    (SQL("title = \("a\nb") OR note = \("c")"), SQL("title = \("a") OR note = \("b\nc")")),
+  ])
+  func `a save that deletes other rows is not outdated`(slow: SQL, fast: SQL) async throws {
+    let client = client(server())
+    func saving(_ condition: SQL) -> SaveBehavior {
+      .saveRecords([Artwork].self, into: "artwork", in: test.store, deletingOthers: .rows(where: condition))
+    }
+    let events = try await hold(client, request.with(saving(slow))) {
+      _ = try await client.send(request.with(saving(fast)))
+    }
+    #expect(!events.contains(outdated))
+  }
+
   @Test func `a request with other fields saves its own response`() async throws {
     let saving = SaveBehavior.saveRecords([Artwork].self, into: "artwork", in: test.store)
     let client = client(server(counting: true), saving)

@@ -23,7 +23,10 @@ import Testing
     }
   }
 
-  @Test(arguments: ["PRAGMA query_only=ON", "PRAGMA main.Locking_Mode = EXCLUSIVE", "PRAGMA busy_timeout(0)"])
+  @Test(arguments: [
+    "PRAGMA query_only=ON", "PRAGMA main.Locking_Mode = EXCLUSIVE", "PRAGMA busy_timeout(0)",
+    "PRAGMA synchronous=OFF", "PRAGMA trusted_schema=ON", "PRAGMA foreign_keys=OFF",
+  ])
   func `a pragma that would change the connection for others is refused`(sql: String) async throws {
     let test = try TestStore()
     for isScript in [false, true] {

@@ -199,7 +199,11 @@ final class Chain: Sendable {
 
   /// Returns the behavior at an index, wrapped as long as it is not known whether its `afterFailure` is a default.
   func failureHook(at index: Int, _ place: Place) -> any RequestBehavior {
-    place.learnsFromFailure ? LearningBehavior(behavior: behaviors[index]) : behaviors[index]
+    guard place.learnsFromFailure else { return behaviors[index] }
+    // An earlier failure may have told since the request began; later requests then begin with that.
+    let latest = Place(pipeline.entries[index])
+    lock.withLock { latestPlaces[index] = latest }
+    return latest.learnsFromFailure ? LearningBehavior(behavior: behaviors[index]) : behaviors[index]
   }
 
   // MARK: - The end of the list

@@ -8,27 +8,38 @@ extension Result where Success == NetworkResponse, Failure == any Error {
   ///   - source: The source of the response, as the request's call sees it; by default unchanged.
   /// - Returns: The response, bound to the request.
   /// - Throws: The error, bound to the request; ``NetworkError`` of code ``NetworkError/Code-swift.struct/signedOut``
-  ///   if the call's owners have left (``CallOwner``).
+  ///   if the call's owners have left (``CallOwner``), unless there is an error without a response.
   public func bound(to request: NetworkRequest, as source: ResponseSource? = nil) throws -> NetworkResponse {
     switch self {
     case .success(let response):
-      // The owner comes with the attempts: a response of a user who has left since must not reach the next one.
-      request.call.adoptHistory(of: response.request.call)
-      request.call.adoptOwner(of: response.request.call)
-      do { try request.call.owner.verify() } catch {
-        response.body.cancel()
-        throw error
-      }
+      try request.call.adopt(response.request.call, with: response)
       var bound = response.bound(to: request)
       if let source { bound.source = source }
       return bound
     case .failure(let error as NetworkError):
-      if let sent = error.request {
-        request.call.adoptHistory(of: sent.call)
-        request.call.adoptOwner(of: sent.call)
-      }
+      if let sent = error.request { try request.call.adopt(sent.call, with: error.response) }
       throw error.bound(to: request)
     case .failure(let error): throw error
+    }
+  }
+}
+
+extension Call {
+  /// Takes over the history and the owners of another call.
+  ///
+  /// - Parameters:
+  ///   - other: The other call.
+  ///   - response: The response that it got; `nil` if it got none.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/signedOut`` if there is a response and the
+  ///   owners have left.
+  fileprivate func adopt(_ other: Call, with response: NetworkResponse?) throws {
+    // The owner comes with the attempts: a response of a user who has left since must not reach the next one.
+    adoptHistory(of: other)
+    adoptOwner(of: other)
+    guard let response else { return }
+    do { try owner.verify() } catch {
+      response.body.cancel()
+      throw error
     }
   }
 }

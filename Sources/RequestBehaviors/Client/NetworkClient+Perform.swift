@@ -44,7 +44,7 @@ extension NetworkClient {
       }
       let error = attribute(thrown, to: built, isUnsent: !hasBegun || built == nil)
       (error as? NetworkError)?.request?.call.noteFailure(in: run?.chain)
-      report(to: observers(of: run?.chain)) {
+      report(to: observers(of: run?.chain, request)) {
         CallReport(
           call: call, request: built, response: (error as? NetworkError)?.response, error: error,
           phase: built == nil ? .building : .sending, lastFailure: error is CancellationError ? run?.lastFailure : nil)
@@ -170,8 +170,13 @@ extension NetworkClient {
   }
 
   /// Returns the observers of a call's end, even if its list of behaviors is wrong.
-  private func observers(of chain: Chain?) -> [any CallObserver] {
-    chain?.observers ?? configuration.behaviors.compactMap { $0 as? any CallObserver }
+  private func observers<Value>(of chain: Chain?, _ request: Request<Value>) -> [any CallObserver] {
+    if let chain { return chain.observers }
+    let entries =
+      (try? pipeline(for: request).entries)
+      ?? Pipeline.flatten(configuration.behaviors, source: .configuration)
+      + Pipeline.flatten(request.behaviors, source: .request)
+    return entries.compactMap { $0.behavior as? any CallObserver }
   }
 }
 

@@ -174,7 +174,7 @@ extension AnyIterator {
 final class RequestsUnderWay<Value: Sendable>: Sendable {
   private struct State: Sendable {
     var tasks: [Int: Task<Void, Never>] = [:]
-    var ready = WaitingLine<RequestOutcome<Value>>()
+    var ready = Line<RequestOutcome<Value>>()
     var reader: Waiter<Void>?
     var timer: RequestClock.Timer?
     var isLate = false
@@ -215,10 +215,7 @@ final class RequestsUnderWay<Value: Sendable>: Sendable {
   func next() async throws -> RequestOutcome<Value>? {
     while true {
       let (outcome, reader) = state.withLock { state -> (RequestOutcome<Value>?, Waiter<Void>?) in
-        if let first = state.ready.first {
-          state.ready.remove(at: 0)
-          return (first, nil)
-        }
+        if let first = state.ready.popFirst() { return (first, nil) }
         guard !state.tasks.isEmpty else { return (nil, nil) }
         let reader = Waiter<Void>()
         state.reader = reader
@@ -233,7 +230,7 @@ final class RequestsUnderWay<Value: Sendable>: Sendable {
   func end() {
     let (tasks, timer) = state.withLock { state in
       state.hasEnded = true
-      defer { (state.tasks, state.ready, state.timer) = ([:], WaitingLine(), nil) }
+      defer { (state.tasks, state.ready, state.timer) = ([:], Line(), nil) }
       return (state.tasks.values, state.timer)
     }
     timer?.cancel()
@@ -253,7 +250,7 @@ final class RequestsUnderWay<Value: Sendable>: Sendable {
     let reader = state.withLock { state -> Waiter<Void>? in
       guard !state.hasEnded else { return nil }
       state.tasks[index] = nil
-      state.ready.insert(RequestOutcome(index: index, request: request, result: settled), at: state.ready.count)
+      state.ready.append(RequestOutcome(index: index, request: request, result: settled))
       defer { state.reader = nil }
       return state.reader
     }

@@ -85,10 +85,10 @@ extension StatusCodes {
   /// The statuses of a server that did not act on the request: 421 (RFC 9110 §15.5.20) and 429 (RFC 6585 §4).
   public static let refusals: StatusCodes = [421, 429]
 
-  /// The statuses that circuit breakers count: 408, 429 and all from 500, except 501 and 505.
+  /// The statuses that circuit breakers count: 408, 429 and all 5xx, except 501 and 505.
   ///
   /// A server that lacks a method or a version of HTTP works.
-  public static let brokenServer = StatusCodes(506...999).union([408, 429, 500, 502, 503, 504])
+  public static let brokenServer = StatusCodes(506...599).union([408, 429, 500, 502, 503, 504])
 
   /// The statuses that a stale response may replace (RFC 5861 §4).
   public static let staleInstead: StatusCodes = [500, 502, 503, 504]

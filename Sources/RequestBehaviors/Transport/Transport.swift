@@ -3,8 +3,9 @@
 /// ## Should it be a transport or a behavior?
 ///
 /// A transport only sends requests, for example over URLSession, a mock, or another HTTP library. A type that changes
-/// requests, inspects responses or repeats requests is a ``RequestBehavior``. A transport follows no redirects, stores
-/// no cookies, and neither retries nor caches.
+/// requests, inspects responses or repeats requests is a ``RequestBehavior``. A transport follows no redirects, and
+/// neither retries nor caches. It keeps cookies only if its user wants that; then it implements
+/// ``addsCredentials(to:)`` and ``forgetUser()``.
 ///
 /// ## Using one
 ///
@@ -33,9 +34,9 @@
 /// ``RequestOptions/delivery`` says; a transport without streams returns it in memory. <doc:WritingATransport> has the
 /// rules one by one, and the code of each failure. `TransportConformance` in `RequestBehaviorsTesting` checks all this.
 ///
-/// A sign-out waits for the hand-overs to ``send(_:)`` that are under way. A hand-over ends where `send` first
-/// suspends. For an actor that is before its code begins, so a transport that is an actor may begin a send after the
-/// sign-out.
+/// A sign-out of a ``TokenSession`` waits for the hand-overs to ``send(_:)`` that are under way. A hand-over ends where
+/// `send` first suspends. For an actor that is before its code begins, so a transport that is an actor may begin a send
+/// after the sign-out.
 public protocol Transport: Sendable {
   /// Sends a request.
   ///

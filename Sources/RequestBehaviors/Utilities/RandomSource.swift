@@ -86,7 +86,8 @@ package struct RandomSource: RandomNumberGenerator {
   /// - Returns: The UUID.
   package static func timeOrderedUUID(at date: Date) -> UUID {
     var source = RandomSource()
-    let time = UInt64(min(max(date.timeIntervalSince1970 * 1_000, 0), 0xFFFF_FFFF_FFFF))
+    // A date that is no number counts as 1970.
+    let time = UInt64(Double.minimum(.maximum(date.timeIntervalSince1970 * 1_000, 0), 0xFFFF_FFFF_FFFF))
     let words = [time << 16 | source.next() & 0xFFFF, source.next()]
     return UUID(words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }, version: 7)
   }

@@ -62,7 +62,7 @@ extension RequestBehavior where Self == SaveBehavior {
     _ type: [Record].Type, at path: String? = nil, into table: SQLiteTable, in store: SQLiteStore,
     deletingOthers scope: SQLiteScope? = nil, durability: SQLiteDurability? = nil, cached: CachedResponses = .save
   ) -> SaveBehavior {
-    let target = SaveTarget(Record.self, at: path, into: table, scope?.comparableText ?? "")
+    let target = SaveTarget(Record.self, at: path, into: table, deletingOthers: scope)
     return SaveBehavior(store: store, durability: durability, target: target, cached: cached, mayRunAgain: true) {
       response in
       let records = try response.decode(OneOrMany<Record>.self, at: path).records
@@ -76,7 +76,7 @@ extension RequestBehavior where Self == SaveBehavior {
   /// Saves the records of a JSON response as rows, straight from its bytes, before the caller gets the response.
   ///
   /// Use it for responses that only the database reads: it is several times faster than
-  /// `.saveRecords(_:at:into:in:deletingOthers:durability:)`, which decodes. ``Database/ingest(_:at:into:columns:)``
+  /// `.saveRecords(_:at:into:in:deletingOthers:durability:cached:)`, which decodes. ``Database/ingest(_:at:into:columns:)``
   /// describes which key goes to which column. The numbers of inserted, updated and unchanged rows are in
   /// `response.info[SavedRows.self]`. For the rest see ``SaveBehavior``.
   ///

@@ -11,10 +11,10 @@ import RequestBehaviorsCaching
 ///
 /// | factory | what it saves |
 /// |---|---|
-/// | `.persist(_:in:durability:)` | what a ``ResponseSaver`` saves |
-/// | `.persist(in:durability:save:)` | what a closure saves |
-/// | `.saveRecords(_:at:into:in:deletingOthers:durability:)` | decoded records, as rows of a table |
-/// | `.ingest(at:into:in:columns:durability:)` | the records of a JSON text, as rows, without decoding |
+/// | `.persist(_:in:durability:cached:)` | what a ``ResponseSaver`` saves |
+/// | `.persist(in:durability:cached:save:)` | what a closure saves |
+/// | `.saveRecords(_:at:into:in:deletingOthers:durability:cached:)` | decoded records, as rows of a table |
+/// | `.ingest(at:into:in:columns:durability:cached:)` | the records of a JSON text, as rows, without decoding |
 ///
 /// A request saves its own decoded value by its own `persist(in:durability:save:)`.
 ///

@@ -42,6 +42,8 @@ struct SaveTarget: Hashable, Sendable {
   private let type: ObjectIdentifier?
   /// The table, paths and rows.
   private let place: [String]
+  /// The values of the condition for the rows that are deleted; `nil` for one that cannot be stored.
+  private let values: [SQLValue?]
   /// The identity of a closure, or of a saver; `nil` if the rest says it all.
   var closure: Closure?
 
@@ -58,21 +60,23 @@ struct SaveTarget: Hashable, Sendable {
   ///   - type: The type of the records; `nil` if they are not decoded.
   ///   - path: The path to the records; `nil` for that of the request.
   ///   - table: The table.
-  ///   - rest: Everything else that makes a difference.
-  init(_ type: Any.Type?, at path: String?, into table: SQLiteTable, _ rest: String) {
+  ///   - rest: Everything else that makes a difference; nothing by default.
+  ///   - scope: The rows that are deleted unless they are saved; none by default.
+  init(
+    _ type: Any.Type?, at path: String?, into table: SQLiteTable, _ rest: String = "",
+    deletingOthers scope: SQLiteScope? = nil
+  ) {
     self.type = type.map { ObjectIdentifier($0) }
-    place = [table.name, table.key.joined(separator: ","), rest] + (path.map { [$0] } ?? [])
+    place =
+      [table.name, table.key.joined(separator: ","), rest, scope?.condition.text ?? ""] + (path.map { [$0] } ?? [])
+    values = scope?.condition.arguments.map { try? $0.sqlValue() } ?? []
   }
 
   /// Creates the target of a behavior that saves by a closure for a type, or by a saver of the type.
   init(closureFor type: Any.Type) {
     self.type = ObjectIdentifier(type)
     place = []
+    values = []
     closure = Closure()
   }
-}
-
-extension SQLiteScope {
-  /// The condition with its values, to compare scopes by.
-  var comparableText: String { condition.text + condition.arguments.map { "\n\($0)" }.joined() }
 }

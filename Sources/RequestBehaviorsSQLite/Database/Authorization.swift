@@ -2,7 +2,7 @@ internal import CRequestBehaviorsSQLite
 
 /// Records the tables that SQLite reports while it prepares a statement.
 ///
-/// It refuses transaction control, and pragmas that would change how the connection works from then on.
+/// It refuses transaction control, and pragmas by which later writes would fail or be kept less safely.
 struct Authorization {
   /// Whether the store runs its own statements, which alone may begin and end transactions.
   var isStore = false
@@ -13,10 +13,11 @@ struct Authorization {
   private var writes: Set<String> = []
   private var refusal: String?
 
-  /// Pragmas that stay set when the closure of a user has ended.
-  ///
-  /// By them later writes, or those of other connections, fail.
-  private static let storesPragmas: Set<String> = ["busy_timeout", "locking_mode", "query_only"]
+  /// Pragmas that the store sets itself, and that stay set when the closure of a user has ended.
+  private static let storesPragmas: Set<String> = [
+    "busy_timeout", "cell_size_check", "foreign_keys", "journal_mode", "journal_size_limit", "locking_mode",
+    "query_only", "synchronous", "trusted_schema",
+  ]
 
   /// Begins preparing a statement.
   mutating func begin() {

@@ -134,9 +134,18 @@ extension Connection {
     if result != SQLITE_OK { throw failure(result, sql: script) }
   }
 
+  /// Runs the library's own pragmas, of which a user's closure may not set some.
+  func runPragmas(_ script: String) throws {
+    authorization.isStore = true
+    defer { authorization.isStore = false }
+    try runScript(script)
+  }
+
   /// Runs one of the library's own pragmas and returns the first column of its first row.
   @discardableResult
   func pragma(_ name: String) throws -> String? {
+    authorization.isStore = true
+    defer { authorization.isStore = false }
     let statement = try prepare("PRAGMA \(name)")
     guard try step(statement) else { return nil }
     return sqlite3_column_text(statement.pointer, 0).map { String(cString: $0) }

@@ -111,24 +111,20 @@ final class Connection {
     _ = rb_sqlite3_db_flag(handle, SQLITE_DBCONFIG_DQS_DDL, 0)
     _ = rb_sqlite3_db_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     installCallbacks()
-    try runScript("PRAGMA trusted_schema=\(configuration.trustsSchema ? "ON" : "OFF")")
-    try runScript("PRAGMA cell_size_check=ON; PRAGMA foreign_keys=ON")
+    try runPragmas("PRAGMA trusted_schema=\(configuration.trustsSchema ? "ON" : "OFF")")
+    try runPragmas("PRAGMA cell_size_check=ON; PRAGMA foreign_keys=ON")
     // Each connection caches up to 8 MB of pages. With SQLite's default of 2 MB every scan of a larger table rereads
     // them.
-    try runScript("PRAGMA cache_size=-8000")
-    guard !isReader else {
-      authorization.isStore = true
-      defer { authorization.isStore = false }
-      return try runScript("PRAGMA query_only=ON")
-    }
+    try runPragmas("PRAGMA cache_size=-8000")
+    if isReader { return try runPragmas("PRAGMA query_only=ON") }
     // FAST would leave deleted content in the pages that become free.
-    if configuration.overwritesDeleted { try runScript("PRAGMA secure_delete=ON") }
+    if configuration.overwritesDeleted { try runPragmas("PRAGMA secure_delete=ON") }
     // A new file becomes a WAL file through a rollback journal. EXTRA also syncs the removal of that journal. If a
     // power cut brought it back, SQLite would undo the creation of the file and everything saved since.
-    try runScript("PRAGMA synchronous=EXTRA")
+    try runPragmas("PRAGMA synchronous=EXTRA")
     let mode = try switchToWAL()
-    if mode != "wal", mode != "memory", mode != "off" { try runScript("PRAGMA journal_mode=TRUNCATE") }
-    try runScript("PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=4194304")
+    if mode != "wal", mode != "memory", mode != "off" { try runPragmas("PRAGMA journal_mode=TRUNCATE") }
+    try runPragmas("PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=4194304")
   }
 
   /// Turns the file into a WAL file; waits for other connections that do so, because SQLite calls no busy handler here.

@@ -24,7 +24,7 @@ public import RequestBehaviors
 /// Make one outbox for a file and share it. Where several are open on one file, in one process or several, one of them
 /// sends. An entry belongs to the user who was signed in when it was enqueued, and is sent as that user or not at all.
 ///
-/// While no request reaches the server, one request finds out after 1, 2, 4 … 60 seconds when it can be reached again.
+/// While no request reaches the server, one request tries again after 1, 2, 4 … 60 seconds.
 /// While a token has expired and cannot be refreshed, the entries of its user wait in the same way, and no others. A
 /// sign-in and a `drain` end that wait.
 /// If the client lists `.offline(_:)`, the next network that the device gets is tried at once.
@@ -83,7 +83,7 @@ public final class Outbox: Sendable {
     if let ending { core.client.removeEnding(ending) }
     if let connectivity { connectivity.source.removeListener(connectivity.listener) }
     drainer.end()
-    core.finishEvents()
+    core.broadcast.finish()
   }
 
   private static var unverified: NetworkError {
@@ -154,7 +154,7 @@ public final class Outbox: Sendable {
   /// Returns a stream of what happens, from now on; a slow loop gets the newest 1,000.
   ///
   /// It ends with the outbox.
-  public func events() -> AsyncStream<OutboxEvent> { core.events() }
+  public func events() -> AsyncStream<OutboxEvent> { core.broadcast.subscribe() }
 
   // MARK: Attachments
 

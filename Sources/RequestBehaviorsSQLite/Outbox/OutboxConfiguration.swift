@@ -70,6 +70,18 @@ public struct OutboxConfiguration: Sendable {
   public var formerOrigins: [Origin]
 
   /// Creates a configuration.
+  ///
+  /// - Parameters:
+  ///   - trust: Which responses deliver an entry; ``OutboxTrust/verified`` by default.
+  ///   - atSignOut: What happens to the entries of a user who signs out; they are held by default.
+  ///   - lanes: What the failure of an entry means for its lane; the lane stops by default.
+  ///   - concurrency: How many entries are sent at a time; 4 by default.
+  ///   - backoff: The waits before an entry is tried again; from 1 second to 10 minutes by default.
+  ///   - longestServerDelay: The longest wait that a server may ask for; a day by default.
+  ///   - patience: How long an entry is tried; 7 days by default.
+  ///   - remembersDelivered: How long a delivered entry is remembered; a day by default.
+  ///   - pollInterval: How often the file is looked at for the work of other processes; every second by default.
+  ///   - formerOrigins: Origins that the base URL had before; none by default.
   public init(
     trust: OutboxTrust = .verified, atSignOut: SignOut = .hold, lanes: LaneFailure = .stops, concurrency: Int = 4,
     backoff: Backoff = Backoff(base: .seconds(1), cap: .seconds(600)),

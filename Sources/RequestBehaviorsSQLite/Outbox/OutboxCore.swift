@@ -17,6 +17,7 @@ final class OutboxCore: Sendable {
   let signal = OutboxSignal()
   let tickets: OutboxTickets
   let watch: OutboxWatch
+  let broadcast = Broadcast<OutboxEvent>(limit: 1_000)
 
   private struct State {
     var owners: ClientOwners
@@ -25,8 +26,6 @@ final class OutboxCore: Sendable {
     /// Owners who have left and whose entries are still to be discarded, each with the number of its end.
     var ended: [String: UInt64] = [:]
     var lastEnded: UInt64 = 0
-    var listeners: [Int: AsyncStream<OutboxEvent>.Continuation] = [:]
-    var lastListener = 0
     /// Entries whose request could not be made yet.
     var notReady: Set<Int64> = []
     /// The reading of who is signed in, for entries that need a user.
@@ -192,33 +191,13 @@ final class OutboxCore: Sendable {
 
   // MARK: Events
 
-  func events() -> AsyncStream<OutboxEvent> {
-    let (stream, continuation) = AsyncStream.makeStream(of: OutboxEvent.self, bufferingPolicy: .bufferingNewest(1_000))
-    let id = state.withLock { state in
-      state.lastListener += 1
-      state.listeners[state.lastListener] = continuation
-      return state.lastListener
-    }
-    continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.listeners[id] = nil } }
-    return stream
-  }
-
   func tell(_ event: OutboxEvent) {
     if event.kind == .dead, let id = event.id { tickets.wake(id) }
-    for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(event) }
+    broadcast.publish(event)
   }
 
   func tell(_ events: [OutboxEvent]) {
     for event in events { tell(event) }
-  }
-
-  /// Ends the streams of events.
-  func finishEvents() {
-    let listeners = state.withLock { state in
-      defer { state.listeners = [:] }
-      return Array(state.listeners.values)
-    }
-    for listener in listeners { listener.finish() }
   }
 }
 

@@ -62,8 +62,8 @@ extension Connection {
 
   private func withoutForeignKeys(_ work: () throws -> Void) throws {
     // A connection that could not turn foreign keys on again is not used again.
-    defer { do { try runScript("PRAGMA foreign_keys=ON") } catch { isBroken = true } }
-    try runScript("PRAGMA foreign_keys=OFF")
+    defer { do { try runPragmas("PRAGMA foreign_keys=ON") } catch { isBroken = true } }
+    try runPragmas("PRAGMA foreign_keys=OFF")
     try work()
   }
 

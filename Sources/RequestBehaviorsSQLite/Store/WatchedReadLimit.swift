@@ -7,8 +7,7 @@ internal import RequestBehaviors
 final class WatchedReadLimit: Sendable {
   private struct State {
     var running = 0
-    // A slice, because its first element is removed without moving the others.
-    var waiting: ArraySlice<Waiter<Void>> = []
+    var waiting = Line<Waiter<Void>>()
   }
 
   private let state = Locked(State())
@@ -44,8 +43,9 @@ final class WatchedReadLimit: Sendable {
   private func passTurn() {
     while true {
       let next = state.withLock { state -> Waiter<Void>? in
-        if state.waiting.isEmpty { state.running -= 1 }
-        return state.waiting.popFirst()
+        let next = state.waiting.popFirst()
+        if next == nil { state.running -= 1 }
+        return next
       }
       // A waiter that was cancelled does not take the turn, so the next one gets it.
       guard let next, !next.settle(.success(())) else { return }

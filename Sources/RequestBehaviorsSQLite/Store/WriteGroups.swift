@@ -125,7 +125,12 @@ final class WriteGroups: Sendable {
   private func runSingly(_ writes: [GroupedWrite], on lane: ConnectionLane) {
     for write in writes where write.isOpen && write.begin() {
       write.result = Result {
-        try lane.perform(write.interruption) { try $0.write(durability: write.durability, write.body) }
+        try lane.perform(write.interruption) { connection in
+          try connection.write(durability: write.durability) { db in
+            try write.body(db)
+            if let reason = write.reasonToLeave { throw reason }
+          }
+        }
       }
     }
   }

@@ -136,7 +136,7 @@ struct Fleet {
     let (client, time) = (calls[attempts[attempt].call].client, time)
     clients[client].signs.noteLate(at: time)
     if !defence.hedgesBlindly {
-      guard !clients[client].signs.areThere(at: time), clients[client].budget.takeHedge(to: nil, at: time) else {
+      guard !clients[client].signs.arePresent(at: time), clients[client].budget.takeHedge(to: nil, at: time) else {
         return
       }
       clients[client].signs.noteHedge(at: time)

@@ -56,6 +56,26 @@ import Testing
     #expect(fields("Idempotency-Key", first.mock) == [nil, nil, "c-1"])
   }
 
+  @Test(arguments: [Duration.seconds(1e20), .seconds(-1e20)])
+  func `a request whose times are beyond all bounds can be enqueued`(time: Duration) async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox()
+    let id = try await outbox.enqueue(Request<Void>.post("a").with(\.idleTimeout, time).with(\.timeout, time))
+    #expect(try await outbox.state(of: id) != nil)
+  }
+
+  @Test func `a stored time beyond all bounds counts as a long one`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox()
+    try await outbox.enqueue(Request<Void>.post("a").with(\.timeout, .seconds(7_777)))
+    try await world.store.write { db in
+      let changed = "CAST(replace(CAST(payload AS TEXT), '7777', '1e300') AS BLOB)"
+      _ = try db.execute(SQL(verbatim: "UPDATE outbox_entry SET payload = \(changed)"))
+    }
+    try await outbox.drain()
+    #expect(world.mock.sent.first?.options.timeout == .seconds(100 * 366 * 86_400))
+  }
+
   @Test func `the key of a request takes precedence over that of its delivery`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox()

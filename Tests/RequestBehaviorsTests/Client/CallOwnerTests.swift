@@ -54,6 +54,25 @@ import Testing
     #expect(keeper.kept.value == [])
   }
 
+  @Test func `an error with a response that comes after the sign-out brings no response to those who share it`()
+    async throws
+  {
+    fixture.answer(200)
+    let session = try await fixture.alice()
+    let refusing = ClosureBehavior("refusing", order: .last) { request, next in
+      let response = try await next(request)
+      guard request.url.lastPathComponent != "token" else { return response }
+      try await session.signOut()
+      var error = NetworkError(.invalidRequest, "refused")
+      (error.request, error.response) = (request, response)
+      throw error
+    }
+    let client = fixture.client(session, .coalescing(), refusing)
+    let error = await #expect(throws: NetworkError.self) { try await client.send(.get("a")) }
+    #expect(error?.code == .signedOut)
+    #expect(error?.response == nil)
+  }
+
   @Test func `a response that comes after another user signed in is not kept`() async throws {
     fixture.answer(200)
     let session = try await fixture.alice()

@@ -80,6 +80,16 @@ import Testing
     #expect(throws: NetworkError.self) { try client.pipeline(for: Request<Void>.get("x")) }
   }
 
+  @Test func `observers in a group, and those of the request, hear of a call whose list is wrong`() async {
+    let ended = Box<[String]>([])
+    let group = BehaviorGroup([.onCallEnd { _ in ended.update { $0.append("group") } }], name: "observing")
+    let client = NetworkClient(
+      ClosureTransport(), [group, Named(name: "user", tag: "1"), Named(name: "user", tag: "2")])
+    let request = Request<Void>.get("x").with(.onCallEnd { _ in ended.update { $0.append("request") } })
+    await #expect(throws: NetworkError.self) { try await client.send(request) }
+    #expect(ended.value == ["group", "request"])
+  }
+
   @Test func `without removes a behavior wherever it is listed`() throws {
     let behaviors: [any RequestBehavior] = [Single(tag: "1"), Named(name: "a", tag: "1"), Named(name: "b", tag: "1")]
     let request = Request<Void>.get("x").without(RedirectsBehavior.self).without(Named.self)

@@ -24,6 +24,20 @@ import Testing
 
   private func numbers(_ range: Range<Int>) -> [Request<Int>] { range.map { .get("n/\($0)") } }
 
+  @Test func `an outcome that has been read is not kept`() async throws {
+    final class Page: Decodable, Sendable {
+      init(from decoder: any Decoder) throws {}
+    }
+    weak var first: Page?
+    var read = 0
+    let pages = (0..<3).map { Request<Page>.get("n/\($0)") }
+    for try await outcome in NetworkClient(echo()).responses(to: pages, atMost: 3) {
+      read += 1
+      if read == 1 { first = try outcome.value } else { #expect(first == nil) }
+    }
+    #expect(read == 3)
+  }
+
   @Test func `each request has one outcome, and a failure does not end the others`() async throws {
     let transport = echo()
     var values: [Int: Int] = [:]

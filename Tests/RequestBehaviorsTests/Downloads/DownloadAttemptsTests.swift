@@ -59,6 +59,27 @@ import Testing
     #expect(try Data(contentsOf: server.destination) == Data("old".utf8))
   }
 
+  @Test func `an attempt that goes on after its download has failed opens no file`() async throws {
+    let (gate, sending) = (TestGate(), Box<Task<NetworkResponse, any Error>?>(nil))
+    let late = ClosureBehavior("late", order: .last) { request, next in
+      let response = try await next(request)
+      await gate.pass()
+      return response
+    }
+    let leaving = ClosureBehavior("leaving") { request, next in
+      sending.value = Task { try await next(request) }
+      await gate.waitForArrivals(1)
+      throw Failure("left")
+    }
+    await #expect(throws: Failure.self) {
+      try await server.client([leaving, late]).download(.get("file"), to: server.destination)
+    }
+    gate.open()
+    let error = await #expect(throws: NetworkError.self) { try await sending.value?.value }
+    #expect(error?.code == .invalidBehavior)
+    #expect(try server.names == [])
+  }
+
   @Test func `an attempt that writes nothing leaves the file of an earlier one`() async throws {
     let again = ClosureBehavior("again") { [server] request, next in
       let first = try await next(request)

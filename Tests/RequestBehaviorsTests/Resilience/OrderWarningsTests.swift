@@ -37,7 +37,9 @@ import Testing
   static let offline = OfflineBehavior(Connectivity(AsyncStream<Bool> { $0.finish() }))
 
   static let pairs: [Pair] = [
-    Pair(RetryBehavior(), inside: DeadlineBehavior(.seconds(60)), "so each attempt has a deadline of its own"),
+    Pair(
+      RetryBehavior(), inside: DeadlineBehavior(.seconds(60)),
+      "so the deadline begins with the first attempt, and leaves out what is further out"),
     Pair(
       CoalescingBehavior(), inside: DeadlineBehavior(.seconds(60)),
       "so the deadline of the first caller ends the others' calls too"),

@@ -41,7 +41,7 @@ public struct MessageSignatureBehavior: UniqueBehavior, CredentialBehavior {
     self.signature = signature
     self.origins = origins
     self.owner = owner
-    self.makeNonce = makeNonce ?? { RandomSource.uuid() }
+    self.makeNonce = makeNonce ?? { Nonce.make() }
   }
 
   /// Signs the request with the time of the call's clock.

@@ -105,7 +105,7 @@ public final class FileLock: Sendable {
 
   private static func attempt(_ path: String) throws -> Attempt {
     do {
-      try TokenFile.makeFolder((path as NSString).deletingLastPathComponent)
+      try TokenFile.makeFolder((path as NSString).deletingLastPathComponent, of: "lock file")
     } catch  where isUnsupported(error) {
       return .unsupported
     }

@@ -2,8 +2,8 @@ package import Foundation
 
 /// The right to refresh a token, held by one process at a time for 30 seconds unless it is renewed.
 ///
-/// Serves stores without a lock that the system frees when a process ends: a row or an item names the holder. A process
-/// that was stopped for longer loses the right and must not act on it; the store says so when it is read.
+/// It serves stores without a lock that the system frees when a process ends: a row or an item names the holder. A
+/// process that was stopped for longer loses the right and must not act on it; the store says so when it is read.
 package struct RefreshLease: Sendable {
   /// The duration in seconds, unless the lease is renewed.
   package static let duration: TimeInterval = 30

@@ -21,8 +21,6 @@ extension TokenCoordinator {
   ///
   /// Only a sign-out cancels it, no caller. Shutting the client down ends it only before its first request is sent.
   ///
-  /// Called under the lock.
-  ///
   /// - Parameters:
   ///   - refresh: The refresh.
   ///   - source: Gets the token.

@@ -30,7 +30,7 @@ final class TokenCoordinator: Sendable {
   let stores: Locked<TokenStores>
   let policy: TokenRefreshPolicy
   let queue = TokenStoreQueue()
-  let broadcast = TokenBroadcast()
+  let broadcast = Broadcast<TokenEvent>(limit: 64)
   let scopes = SessionScopes()
   /// The requests with a token of this session that are being handed to transports.
   let handOvers = HandOvers()
@@ -115,13 +115,14 @@ final class TokenCoordinator: Sendable {
 
   /// Returns a token, after waiting for one if need be; `nil` if there is no newer one in place of a refused one.
   ///
-  /// `launch` is called under the lock, so that only one refresh begins.
+  /// `launch` begins a refresh; it is called outside of the lock, because it asks the user's behaviors.
   func wait(
     for need: Need, snapshot: SessionSnapshot, launch: (TokenState.Refresh) -> Task<Void, Never>
   ) async throws -> IssuedToken? {
-    switch enter(need, snapshot, launch) {
+    switch enter(need, snapshot) {
     case .over(let result): return try result.get()
-    case .wait(let number, let waiter):
+    case .wait(let number, let waiter, let new):
+      if let new { keep(launch(new), of: new) }
       // The refresh goes on when a waiter leaves.
       defer { state.withLock { _ = $0.waiters.removeValue(forKey: number) } }
       return try await waiter.value()
@@ -131,13 +132,12 @@ final class TokenCoordinator: Sendable {
   /// The decision about a request that needs a token.
   private enum Entry {
     case over(Result<IssuedToken?, any Error>)
-    case wait(UInt64, Waiter<IssuedToken?>)
+    /// The request waits, and begins the refresh if there is a new one.
+    case wait(UInt64, Waiter<IssuedToken?>, beginning: TokenState.Refresh?)
   }
 
   /// Decides for a request, and stores its waiter if it has to wait.
-  private func enter(
-    _ need: Need, _ snapshot: SessionSnapshot, _ launch: (TokenState.Refresh) -> Task<Void, Never>
-  ) -> Entry {
+  private func enter(_ need: Need, _ snapshot: SessionSnapshot) -> Entry {
     state.withLock { state in
       // A task that was cancelled before it waited begins no refresh. A call keeps its user.
       if Task.isCancelled { return .over(.failure(CancellationError())) }
@@ -149,12 +149,13 @@ final class TokenCoordinator: Sendable {
         case .newer(let refused, let isCertain):
           state.token.renew(refused, isCertain: isCertain, now: now, snapshot: snapshot.failures)
         }
+      var new: TokenState.Refresh?
       switch decision {
       case .use(let issued): return .over(.success(issued))
       case .stand: return .over(.success(nil))
       case .fail(let error): return .over(.failure(error))
       case .wait: break
-      case .start(let refresh): state.run = launch(refresh)
+      case .start(let refresh): new = refresh
       }
       let waiter = Waiter<IssuedToken?>()
       state.lastWaiter += 1
@@ -163,8 +164,18 @@ final class TokenCoordinator: Sendable {
       if state.timer == nil, let refresh = state.token.refresh {
         state.timer = makeTimer(refresh, clock: state.clock, limit: state.token.policy.timeout)
       }
-      return .wait(state.lastWaiter, waiter)
+      return .wait(state.lastWaiter, waiter, beginning: new)
     }
+  }
+
+  /// Keeps the task of a refresh, for a sign-out to cancel; cancels it if the refresh has ended meanwhile.
+  private func keep(_ run: Task<Void, Never>, of refresh: TokenState.Refresh) {
+    let isUnderWay = state.withLock { state in
+      guard state.token.isUnderWay(refresh.id) else { return false }
+      state.run = run
+      return true
+    }
+    if !isUnderWay { run.cancel() }
   }
 
   /// Makes the timer that releases the waiters of a refresh that takes too long.

@@ -6,8 +6,8 @@
 /// }
 /// ```
 ///
-/// Every ``TokenSession/events`` is a separate subscriber that gets all events; iterate it once. The sequence ends when
-/// its task is cancelled, or when no session over the store is left.
+/// Every ``TokenSession/events`` is a separate subscriber that gets all events; iterate it once. It keeps the latest 64
+/// events that are not read yet. The sequence ends when its task is cancelled, or when no session over the store is left.
 ///
 /// Events come in the order of the changes that they tell of. Each is there before the requests that wait for a token
 /// learn of its change.
@@ -34,40 +34,6 @@ public struct TokenEvents: AsyncSequence, Sendable {
       return await iterator.next()
     }
   }
-}
-
-/// Hands events to every subscriber.
-final class TokenBroadcast: Sendable {
-  private struct State {
-    var subscribers: [Int: AsyncStream<TokenEvent>.Continuation] = [:]
-    var lastID = 0
-  }
-
-  private let state = Locked(State())
-
-  func subscribe() -> TokenEvents {
-    let (stream, continuation) = AsyncStream.makeStream(of: TokenEvent.self)
-    let id = state.withLock { state in
-      state.lastID += 1
-      state.subscribers[state.lastID] = continuation
-      return state.lastID
-    }
-    continuation.onTermination = { [weak self] _ in self?.remove(id) }
-    return TokenEvents(stream)
-  }
-
-  /// The number of subscribers.
-  var subscriberCount: Int { state.withLock { $0.subscribers.count } }
-
-  func publish(_ event: TokenEvent) {
-    // In the order in which they subscribed.
-    let subscribers = state.withLock { $0.subscribers.sorted { $0.key < $1.key } }
-    for (_, subscriber) in subscribers { subscriber.yield(event) }
-  }
-
-  private func remove(_ id: Int) { state.withLock { $0.subscribers[id] = nil } }
-
-  deinit { for subscriber in state.withLock({ $0.subscribers }).values { subscriber.finish() } }
 }
 
 /// An event of a session.

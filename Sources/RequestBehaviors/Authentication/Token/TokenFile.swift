@@ -103,7 +103,7 @@ enum TokenFile {
     let folder = (path as NSString).deletingLastPathComponent
     // Others that could not wait for this process have removed its bytes. More than two rounds are rare.
     for _ in 0..<8 {
-      try makeFolder(folder)
+      try makeFolder(folder, of: "token file")
       removeLeftovers(of: path, in: folder)
       let temporary = makeTemporaryName(for: path)
       defer { unlink(temporary) }
@@ -234,13 +234,13 @@ enum TokenFile {
     #endif
   }
 
-  static func makeFolder(_ folder: String) throws {
+  static func makeFolder(_ folder: String, of file: String) throws {
     guard !FileManager.default.fileExists(atPath: folder) else { return }
     do {
       try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
-      throw NetworkError.tokenStoreFailed("the folder \(folder) of the token file cannot be made", error)
+      throw NetworkError.tokenStoreFailed("the folder \(folder) of the \(file) cannot be made", error)
     }
   }
 

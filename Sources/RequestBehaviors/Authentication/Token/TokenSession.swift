@@ -162,7 +162,7 @@ public final class TokenSession: Sendable {
   }
 
   /// The events of the session from now on; every access is a separate subscriber.
-  public var events: TokenEvents { coordinator.broadcast.subscribe() }
+  public var events: TokenEvents { TokenEvents(coordinator.broadcast.subscribe()) }
 }
 
 extension TokenSession {

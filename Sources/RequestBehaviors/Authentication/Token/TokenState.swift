@@ -26,7 +26,7 @@ import Foundation
 ///                                                   └─────────┘
 /// ```
 struct TokenState: Sendable {
-  /// The getting of a token.
+  /// A refresh, which gets a first or a newer token.
   struct Refresh: Sendable, Hashable {
     let id: Int
     /// The version that it replaces.

@@ -18,9 +18,10 @@ extension NetworkClient {
   /// also in a later run of the program. Resuming needs a strong validator of the server, the same URL, the same user
   /// and the same credentials. Otherwise the download begins anew, and the old bytes are removed.
   ///
-  /// Only the file's owner can read the unfinished file. When the user signs out, this process removes it, and a
-  /// download under way fails with ``NetworkError/Code-swift.struct/signedOut``. Ranges must count the bytes of the
-  /// file, so the request asks for a body that is not encoded, unless it has an `Accept-Encoding` of its own.
+  /// Only the file's owner can read the unfinished file. When the user signs out, this process removes it, unless
+  /// another process downloads to the place. A download under way fails with
+  /// ``NetworkError/Code-swift.struct/signedOut``. Ranges must count the bytes of the file, so the request asks for a
+  /// body that is not encoded, unless it has an `Accept-Encoding` of its own.
   ///
   /// - Parameters:
   ///   - request: The request.

@@ -47,9 +47,9 @@ struct EventReader {
       while true {
         var failure: NetworkError?
         do {
-          // An event shows that the server works, so the count of bodies without an event begins anew.
           guard try await connect() else { break }
           if let event = try await nextOfBody() {
+            // An event shows that the server works.
             bodiesWithoutEvent = 0
             guard settings.isEnd?(event) != true else { break }
             return event

@@ -29,17 +29,7 @@ public final class CircuitBreaker: Sendable {
   let key: @Sendable (NetworkRequest) -> LimitKey?
   private let random: @Sendable () -> Double
   private let circuits: KeyedStates<LimitKey, Circuit>
-  private let subscribers = Locked(Subscribers())
-
-  private struct Subscribers: Sendable {
-    var continuations: [UInt64: AsyncStream<Change>.Continuation] = [:]
-    var lastID: UInt64 = 0
-
-    /// The subscribers, in the order in which they subscribed.
-    var inOrder: [AsyncStream<Change>.Continuation] {
-      continuations.sorted { $0.key < $1.key }.map(\.value)
-    }
-  }
+  private let broadcast = Broadcast<Change>(limit: 64)
 
   /// Creates a breaker whose circuits are all closed.
   ///
@@ -58,8 +48,6 @@ public final class CircuitBreaker: Sendable {
     circuits = KeyedStates { Circuit(policy) }
   }
 
-  deinit { for subscriber in subscribers.withLock({ $0.inOrder }) { subscriber.finish() } }
-
   /// Returns the state of a key, as of its latest request.
   public func state(of key: LimitKey) -> CircuitState { circuits.knownState(of: key)?.withLock { $0.state } ?? .closed }
 
@@ -77,18 +65,7 @@ public final class CircuitBreaker: Sendable {
   /// The changes of state from now on.
   ///
   /// Every access creates a subscriber of its own, which buffers the latest 64 changes.
-  public var changes: AsyncStream<Change> {
-    let (stream, continuation) = AsyncStream.makeStream(of: Change.self, bufferingPolicy: .bufferingNewest(64))
-    let id = subscribers.withLock { subscribers in
-      subscribers.lastID += 1
-      subscribers.continuations[subscribers.lastID] = continuation
-      return subscribers.lastID
-    }
-    continuation.onTermination = { [subscribers] _ in
-      subscribers.withLock { _ = $0.continuations.removeValue(forKey: id) }
-    }
-    return stream
-  }
+  public var changes: AsyncStream<Change> { broadcast.subscribe() }
 
   /// The circuit of a key.
   ///
@@ -137,7 +114,5 @@ public final class CircuitBreaker: Sendable {
   ///
   /// It is called under the circuit's lock, so that subscribers get changes in order. The subscribers' own code runs
   /// elsewhere.
-  private func tell(_ change: Change) {
-    for subscriber in subscribers.withLock({ $0.inOrder }) { subscriber.yield(change) }
-  }
+  private func tell(_ change: Change) { broadcast.publish(change) }
 }

@@ -160,7 +160,7 @@ public struct HedgingBehavior: UniqueBehavior {
     let now = call.clock.now()
     let isOverloaded = history.signs(of: key) { signs in
       signs.noteLate(at: now)
-      return signs.areThere(at: now)
+      return signs.arePresent(at: now)
     }
     let isGranted = !isOverloaded && budget.takeHedge(to: request.origin, at: now)
     if isGranted { history.signs(of: key) { $0.noteHedge(at: now) } }

@@ -7,7 +7,7 @@
 ///
 /// - More than a tenth of the requests failed, besides one.
 /// - More than a fifth of the requests had no response when their hedge was due, besides one.
-/// - Two hedges more did not win than did.
+/// - At least two more hedges lost than won.
 package struct OverloadSigns: Sendable {
   private static let window = Duration.seconds(10)
 
@@ -38,7 +38,7 @@ package struct OverloadSigns: Sendable {
   package mutating func noteWin(at now: Duration) { wins.add(at: now) }
 
   /// Whether at least one of the signs is present.
-  package mutating func areThere(at now: Duration) -> Bool {
+  package mutating func arePresent(at now: Duration) -> Bool {
     let all = requests.count(at: now)
     let won = wins.count(at: now)
     return (failures.count(at: now) - 1) * 10 > all || (late.count(at: now) - 1) * 5 > all

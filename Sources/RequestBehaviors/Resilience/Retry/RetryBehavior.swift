@@ -243,6 +243,13 @@ extension Result where Success == NetworkResponse, Failure == any Error {
 
 extension RequestBehavior where Self == RetryBehavior {
   /// Sends failed requests again; see ``RetryBehavior``.
+  ///
+  /// - Parameters:
+  ///   - policy: Which outcomes are repeated, how often, and after which wait; ``RetryPolicy/standard`` by default. A
+  ///     request's ``RequestOptions/retryPolicy`` overrides it.
+  ///   - budget: The share of retries among the calls; by default a budget of the behavior's own.
+  ///   - decider: Overrules the policy; `nil` by default.
+  /// - Returns: The behavior.
   public static func retry(
     _ policy: RetryPolicy = .standard, budget: RetryBudget = RetryBudget(), decider: RetryDecider? = nil
   ) -> RetryBehavior {

@@ -22,13 +22,13 @@
 /// is a request that the server refused without acting on it (``refusals``). A one-shot body that was sent is never
 /// sent again.
 ///
-/// An attempt has several sends if it is redirected. Then each of them counts, not only the last one: a POST that got a
+/// One try has several sends if it is redirected. Then each of them counts, not only the last one: a POST that got a
 /// 303 may have taken effect, also if the GET after it is refused. A POST that a redirect sent on without its key
 /// counts as one without a key.
 ///
 /// ## Which outcomes
 ///
-/// An acceptable response is never repeated. The other outcomes:
+/// An acceptable response is never repeated. Of the other outcomes, the first row that fits decides:
 ///
 /// | outcome | repeated | because |
 /// |---|---|---|
@@ -49,7 +49,7 @@
 /// | cancellation | no | the caller no longer waits |
 /// | an error that your own behavior throws | no | its meaning is unknown here; see ``RetryDecider`` |
 public struct RetryPolicy: Sendable, Hashable {
-  /// The maximum number of retries of one request; 3 by default, which makes 4 attempts.
+  /// The maximum number of retries of one request; 3 by default, which makes 4 tries.
   public var maximumRetries: Int
 
   /// How long to wait before each retry.

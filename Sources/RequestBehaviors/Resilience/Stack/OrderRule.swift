@@ -24,7 +24,8 @@ struct OrderRule {
       CoalescingBehavior.self, inside: DeadlineBehavior.self,
       consequence: "so the deadline of the first caller ends the others' calls too"),
     OrderRule(
-      RetryBehavior.self, inside: DeadlineBehavior.self, consequence: "so each attempt has a deadline of its own"),
+      RetryBehavior.self, inside: DeadlineBehavior.self,
+      consequence: "so the deadline begins with the first attempt, and leaves out what is further out"),
     OrderRule(
       RetryBehavior.self, inside: CoalescingBehavior.self, consequence: "so each attempt looks for others to share with"
     ),

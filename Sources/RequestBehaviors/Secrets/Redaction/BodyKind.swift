@@ -9,7 +9,7 @@ enum BodyKind {
 
   init(_ contentType: String?) {
     let type = BodyKind.mediaType(contentType)
-    let isJSON = type.hasSuffix("json") || type.hasSuffix("json-seq") || type.hasSuffix("ndjson")
+    let isJSON = type.hasSuffix("json") || type.hasSuffix("json-seq")
     let isText =
       type.hasPrefix("text/") || type.hasSuffix("xml") || type.hasSuffix("javascript")
       || type.hasSuffix("graphql") || type.hasSuffix("yaml")

@@ -2,7 +2,7 @@ extension Redactor {
   /// Returns the fields with every value hidden that is not known to be harmless.
   ///
   /// - A field that is marked sensitive is hidden.
-  /// - `Location`, `Content-Location`, `Referer` and the targets of `Link` are shown as redacted URLs.
+  /// - `Location`, `Content-Location`, `Referer`, `Origin` and the targets of `Link` are shown as redacted URLs.
   /// - `Set-Cookie` and `Set-Cookie2` show the cookie's name and attributes.
   /// - Others are shown if their name is in ``allowedHeaders``.
   ///

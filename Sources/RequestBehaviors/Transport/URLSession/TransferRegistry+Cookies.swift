@@ -28,7 +28,7 @@ extension TransferRegistry {
 
   /// Removes all cookies.
   ///
-  /// Cookies of requests in flight go into a storage that is no longer used.
+  /// Cookies of requests in flight go into a storage that is no longer used, unless a user has set the storage.
   func forgetCookies() {
     guard addsCookies else { return }
     queue.async {

@@ -80,6 +80,10 @@ extension URLSessionTransport {
     /// | `timeoutIntervalForRequest`, `timeoutIntervalForResource` | weeks | the transport's own clock decides |
     ///
     /// With `waitsForConnectivity` the idle timeout runs while URLSession waits.
+    ///
+    /// A cookie storage that it sets is used where ``handlesCookies`` is true. A sign-out removes all cookies from it,
+    /// also those of others who use it. A response that is under way then may still put a cookie of the user who has
+    /// left into it. So keep the transport's own storage where users change.
     public var adjustPlatform: (@Sendable (URLSessionConfiguration) -> Void)?
 
     /// Creates settings.

@@ -76,8 +76,8 @@ public struct OutboxEntry<Operation: OutboxOperation>: Sendable, Identifiable {
 
   /// The states of the entry: the one it has, and each further one.
   ///
-  /// The stream ends after the delivery, and when the entry is discarded or the store closed. A slow loop misses states
-  /// in between.
+  /// The stream ends after the delivery, when the entry is discarded or the store closed, and when the file cannot be
+  /// read. A slow loop misses states in between, and gets the latest.
   public var states: AsyncStream<OutboxState> {
     let (core, id) = (core, id)
     var values = core.store.values { db -> OutboxState? in
@@ -85,7 +85,7 @@ public struct OutboxEntry<Operation: OutboxOperation>: Sendable, Identifiable {
     }.makeAsyncIterator()
     // So that the commits of others are seen.
     core.watch.begin(id)
-    let (stream, continuation) = AsyncStream.makeStream(of: OutboxState.self)
+    let (stream, continuation) = AsyncStream.makeStream(of: OutboxState.self, bufferingPolicy: .bufferingNewest(1))
     let task = Task {
       defer { core.watch.end(id) }
       while let state = try? await values.next(), let state {

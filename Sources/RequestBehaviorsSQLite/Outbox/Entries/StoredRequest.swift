@@ -58,8 +58,8 @@ struct StoredRequest: OutboxOperation {
       }
       (body, contentType) = bytes
     }
-    timeout = request.options.sets(StoredRequest.timeout) ? request.options.timeout?.outboxSeconds : nil
-    idleTimeout = request.options.explicitIdleTimeout?.outboxSeconds
+    timeout = request.options.sets(StoredRequest.timeout) ? request.options.timeout?.inSeconds : nil
+    idleTimeout = request.options.explicitIdleTimeout?.inSeconds
     statuses = request.options.sets(StoredRequest.statuses) ? request.options.acceptableStatuses.ranges : nil
     authentication = request.options.explicitAuthentication.map(StoredRequest.text)
     if let own = request.options.idempotencyKey {
@@ -76,8 +76,8 @@ struct StoredRequest: OutboxOperation {
       query: Query(query.map { Query.Item($0.name, $0.value) }),
       headers: HeaderFields(fields.map { HeaderFields.Field($0.name, $0.value) }),
       body: body.map { .body(.data($0, contentType: contentType)) })
-    if let timeout { request.options.timeout = .seconds(timeout) }
-    if let idleTimeout { request.options.idleTimeout = .seconds(idleTimeout) }
+    if let timeout { request.options.timeout = Duration(clamping: timeout) }
+    if let idleTimeout { request.options.idleTimeout = Duration(clamping: idleTimeout) }
     if let statuses { request.options.acceptableStatuses = StatusCodes(ranges: statuses) }
     switch authentication {
     case "required": request.options.authentication = .required
@@ -152,10 +152,6 @@ extension RequestOptions {
   fileprivate func sets(_ name: String) -> Bool {
     setNames.contains(name)
   }
-}
-
-extension Duration {
-  fileprivate var outboxSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 }
 
 extension StatusCodes {

@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test func `a released subscriber is forgotten`() async {
-    let broadcast = TokenBroadcast()
+    let broadcast = Broadcast<TokenEvent>(limit: 64)
     let (events, heard) = (broadcast.subscribe(), TestGate())
     #expect(broadcast.subscriberCount == 1)
     let task = Task { for await _ in events { heard.arrive() } }

@@ -26,6 +26,17 @@ import Testing
     #expect(server.apiRequests.count == 1)
   }
 
+  @Test func `a behavior may ask the session for its account when it is asked for its place`() async throws {
+    struct AskingBehavior: RequestBehavior {
+      let authentication: TokenAuthBehavior
+      var order: BehaviorOrder { authentication.account == nil ? .request : .retry }
+    }
+    let session = fixture.session(.clientCredentials(.test))
+    let client = fixture.client(session, AskingBehavior(authentication: .tokenAuth(session)))
+    try await client.send(.get("a"))
+    #expect(server.apiRequests.count == 1)
+  }
+
   @Test func `a call that was cancelled before the fetch does not request a token`() async throws {
     let (store, asked) = (InMemoryTokenStore(), Box<[String]>([]))
     func client(_ name: String) -> NetworkClient {

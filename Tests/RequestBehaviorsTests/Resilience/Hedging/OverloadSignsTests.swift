@@ -16,32 +16,32 @@ import Testing
     return signs
   }
 
-  private func areThere(_ signs: OverloadSigns, at now: Duration = .zero) -> Bool {
+  private func arePresent(_ signs: OverloadSigns, at now: Duration = .zero) -> Bool {
     var signs = signs
-    return signs.areThere(at: now)
+    return signs.arePresent(at: now)
   }
 
   @Test func `more than a tenth of failures, besides one, is a sign`() {
-    #expect(!areThere(signs { signs in for _ in 0..<11 { signs.noteFailure(at: .zero) } }))
-    #expect(areThere(signs { signs in for _ in 0..<12 { signs.noteFailure(at: .zero) } }))
+    #expect(!arePresent(signs { signs in for _ in 0..<11 { signs.noteFailure(at: .zero) } }))
+    #expect(arePresent(signs { signs in for _ in 0..<12 { signs.noteFailure(at: .zero) } }))
   }
 
   @Test func `more than a fifth of late requests, besides one, is a sign`() {
-    #expect(!areThere(signs { signs in for _ in 0..<21 { signs.noteLate(at: .zero) } }))
-    #expect(areThere(signs { signs in for _ in 0..<22 { signs.noteLate(at: .zero) } }))
+    #expect(!arePresent(signs { signs in for _ in 0..<21 { signs.noteLate(at: .zero) } }))
+    #expect(arePresent(signs { signs in for _ in 0..<22 { signs.noteLate(at: .zero) } }))
   }
 
   @Test func `two more losing hedges than winning ones are a sign of overload`() {
-    #expect(!areThere(signs { $0.noteHedge(at: .zero) }))
+    #expect(!arePresent(signs { $0.noteHedge(at: .zero) }))
     let two = signs { signs in for _ in 0..<2 { signs.noteHedge(at: .zero) } }
-    #expect(areThere(two))
+    #expect(arePresent(two))
     var won = two
     won.noteWin(at: .zero)
-    #expect(!areThere(won))
+    #expect(!arePresent(won))
     won.noteHedge(at: .zero)
-    #expect(!areThere(won))
+    #expect(!arePresent(won))
     won.noteHedge(at: .zero)
-    #expect(areThere(won))
+    #expect(arePresent(won))
   }
 
   @Test func `one late or failed request is not a sign of overload, and signs expire`() {
@@ -49,11 +49,11 @@ import Testing
     single.noteRequest(at: .zero)
     single.noteLate(at: .zero)
     single.noteFailure(at: .zero)
-    #expect(!areThere(single))
+    #expect(!arePresent(single))
     single.noteLate(at: .zero)
-    #expect(areThere(single))
-    #expect(areThere(single, at: .seconds(9)))
-    #expect(!areThere(single, at: .seconds(10)))
+    #expect(arePresent(single))
+    #expect(arePresent(single, at: .seconds(9)))
+    #expect(!arePresent(single, at: .seconds(10)))
   }
 
   /// Sends a request that takes three seconds, and returns what was decided about a second one.
