@@ -143,7 +143,8 @@ package struct PlayableRedaction: Sendable {
     return type[..<name.upperBound] + "boundary" + type[name.upperBound...].drop { $0 != ";" }
   }
 
-  /// Returns the fields of a response: only those that mean a credential are hidden.
+  /// Returns the fields of a response: only those that mean a credential are hidden, and those items of the URLs in the
+  /// others.
   package func responseFields(_ headers: HeaderFields) -> HeaderFields {
     sorted(headers) { field in
       switch field.name.lowercased() {
@@ -152,7 +153,7 @@ package struct PlayableRedaction: Sendable {
       case "location", "content-location": return url(field.value)
       case "link": return links(field.value)
       case _ where field.isSensitive || field.isNamedLikeCredential: return credential(field.value)
-      default: return hidden(field.value)
+      default: return hidden(hidingURLs(in: field.value))
       }
     }
   }
@@ -186,6 +187,37 @@ package struct PlayableRedaction: Sendable {
       rest = rest[close...]
     }
     return shown + hidden(String(rest))
+  }
+
+  /// Returns the text of a field, such as `0; url=/next?page=2`, with the URLs in it as ``url(_:)`` shows them.
+  private func hidingURLs(in value: String) -> String {
+    guard value.contains("?") || value.contains("://") else { return value }
+    var shown = ""
+    var rest = value.unicodeScalars[...]
+    while !rest.isEmpty {
+      let run = rest.prefix { $0.value > 0x20 && !"\"'<>".unicodeScalars.contains($0) }
+      shown += hidingURL(in: String(run))
+      shown += String(rest[run.endIndex...].prefix(1))
+      rest = rest[run.endIndex...].dropFirst()
+    }
+    return shown
+  }
+
+  private func hidingURL(in run: String) -> String {
+    let scheme = run.firstRange(of: "://").map { mark in
+      run[..<mark.lowerBound].lastIndex { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.map { run.index(after: $0) }
+        ?? run.startIndex
+    }
+    // Of a URL without a scheme nothing tells where it begins, and only its query matters.
+    guard let start = scheme ?? run.firstIndex(of: "?") else { return run }
+    let end = run.lastIndex { $0 != ";" && $0 != "," }.map { run.index(after: $0) } ?? run.endIndex
+    guard start < end else { return run }
+    let text = String(run[start..<end])
+    let shown = url(text)
+    var plain = URLComponents(string: text)
+    // A fragment without pairs is a place in a page.
+    if plain?.fragment?.contains("=") == false { plain?.fragment = nil }
+    return shown == plain?.string ? run : run[..<start] + shown + run[end...]
   }
 
   // MARK: Bodies
