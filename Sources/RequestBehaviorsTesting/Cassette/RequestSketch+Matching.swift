@@ -179,8 +179,8 @@ extension RequestSketch.BodySketch {
     switch (now, then) {
     case (.object(let members), .object(let others)):
       let (mine, recorded) = (values(of: members), values(of: others))
-      var names = members.map(\.name)
-      names += others.map(\.name).filter { mine[$0] == nil }
+      var names = members.map { plain($0.name) }
+      names += others.map { plain($0.name) }.filter { mine[$0] == nil }
       for name in names {
         let token = name.replacing("~", with: "~0").replacing("/", with: "~1")
         compare(mine[name], recorded[name], at: "\(place)/\(token)", rules, &found)
@@ -200,7 +200,13 @@ extension RequestSketch.BodySketch {
 
   /// The members by name; of several with one name the first counts.
   private static func values(of members: [OrderedJSON.Member]) -> [String: OrderedJSON] {
-    Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first }
+    Dictionary(members.map { (plain($0.name), $0.value) }) { first, _ in first }
+  }
+
+  /// A name with a hidden token, whose number a request that is compared does not know.
+  private static func plain(_ name: String) -> String {
+    let pieces = RedactionPlaceholders.pieces(of: name)
+    return pieces.count == 1 ? name : pieces.map(\.text).joined(separator: Redactor.placeholder)
   }
 
   /// Whether two numbers are the same in different spellings, such as 1 and 1.0.

@@ -168,6 +168,24 @@ import Testing
     #expect(response.headers["X-Next"] == shown ?? value)
   }
 
+  @Test func `a JSON Web Token that is the name of a member is hidden, and the body matches again`() async throws {
+    let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c4naryc4naryc4nary"
+    @Sendable func use(_ client: NetworkClient, _ token: String) async throws -> String {
+      try await client.send(.post("x", body: .json([token: ["a": 1]])))
+    }
+    let mock = MockTransport { request in
+      NetworkResponse(
+        request: request, statusCode: 200, headers: ["Content-Type": "application/json"],
+        body: .data(request.body?.data ?? Data()))
+    }
+    try await bench.record(over: mock) { client in _ = try await use(client, token) }
+    #expect(!(try bench.text().contains("c4nary")))
+    let playing = try bench.cassette(.replay)
+    let played = try await use(bench.client(playing), token.replacing("c4nary", with: "another"))
+    #expect(played == #"{"REDACTED-1":{"a":1}}"#)
+    try playing.verify()
+  }
+
   private struct Page: Codable {
     var items: [Int]
     var next: String?

@@ -222,6 +222,10 @@ extension RedactorFieldTests {
     #expect(
       Redactor.standard.redact(body: body, contentType: "application/json", limit: 999)
         == #"{"note":"REDACTED","at":"/a/b"}"#)
+    let table = Data(#"{"\#(Self.webToken)":1,"v1.\#(Self.webToken)":{"a":"b"}}"#.utf8)
+    #expect(
+      Redactor.standard.redact(body: table, contentType: "application/json", limit: 999)
+        == #"{"REDACTED":1,"v1.REDACTED":{"a":"b"}}"#)
     let url = try #require(URL(string: "https://h/a/\(Self.webToken)/b"))
     #expect(Redactor.standard.redact(url) == "https://h/a/REDACTED/b")
   }

@@ -152,6 +152,8 @@ struct JSONRedaction {
     let marks = skipString()
     let isWhole = index > start && bytes[index - 1] == UInt8(ascii: "\"")
     let raw = UnsafeBufferPointer(rebasing: bytes[start..<(isWhole ? index - 1 : index)])
+    // A name may be a token, as in a table of tokens.
+    if raw.count >= 20, raw[...].webTokenStart != nil { redactText(from: start - 1, isEscaped: marks.isEscaped) }
     // A name at the cut ends the text.
     guard skipWhitespace() else { return true }
     guard bytes[index] == UInt8(ascii: ":") else { return false }
