@@ -180,7 +180,10 @@
     func maySendAgain() -> Bool { upload?.rewind() != false && loop.checkSend(of: self) }
 
     /// Records that the server refused the request: the attempt does not count.
+    ///
+    /// A server that has begun to respond has processed the request, whatever it says afterwards.
     private func didRefuse() {
+      guard firstByte == nil else { return }
       wasRefused = true
       (attemptCount, sentCount, isOverReusedConnection) = (0, 0, false)
       (ports, streamNumber) = (nil, nil)
