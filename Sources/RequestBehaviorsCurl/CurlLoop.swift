@@ -256,6 +256,8 @@
       for transfer in transfers where !transfer.isAbandoned {
         guard let expiry = transfer.currentDeadline.expiry(at: now) else { continue }
         transfer.fail(NetworkError(.timedOut, expiry.message))
+        // Nothing tells a slow response from a connection that is dead, and further requests would wait on it too.
+        transfer.handle.leaveConnection()
         end(transfer)
       }
       let next = transfers.lazy.filter { !$0.isAbandoned }.compactMap(\.currentDeadline.deadline).min()

@@ -49,5 +49,28 @@
       #expect(error.progress?.stage == .headReceived)
       #expect(error.mayHaveArrived)
     }
+
+    @Test func `a request after one that timed out has another connection`() async throws {
+      let certified = try await SecureServer.shared()
+      let server = try await RawSecureServer(certified, ["-alpn", "h2"])
+      let clock = ManualClock()
+      let transport = try transport(certified, clock: clock.requestClock)
+      let first = try request("first", to: server.port)
+      async let response = transport.send(first)
+      _ = await server.read(until: "first\n")
+      await server.write(settings + head(of: 1))
+      #expect(try await response.statusCode == 200)
+      let second = try request("second", to: server.port)
+      async let failure = transport.failure(of: second)
+      _ = await server.read(until: "second\n")
+      clock.advance(by: second.options.idleTimeout ?? .seconds(300))
+      #expect(try await failure.code == .timedOut)
+      let third = try request("third", to: server.port)
+      async let another = transport.send(third)
+      _ = await server.read(until: "third\n")
+      // The response is for either connection.
+      await server.write(settings + head(of: 1) + head(of: 5))
+      #expect(try await another.timings.connection?.isReused == false)
+    }
   }
 #endif
