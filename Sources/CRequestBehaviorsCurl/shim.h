@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <time.h>
@@ -117,6 +118,20 @@ static inline int rb_curl_is_quiet(curl_socket_t descriptor) {
   char byte;
   ssize_t count = recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+}
+
+/* Whether the other side has ended the connection. Where the system tells only of what comes next, bytes that were not
+   read hide the end. Takes nothing. */
+static inline int rb_curl_has_ended(curl_socket_t descriptor) {
+#ifdef __linux__
+  /* The end of what the other side sends, POLLRDHUP, which the headers name for GNU programs only. */
+  struct pollfd state = {.fd = descriptor, .events = 0x2000};
+  return poll(&state, 1, 0) > 0;
+#else
+  char byte;
+  ssize_t count = recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+#endif
 }
 
 /* A function of the process, whichever library has it; NULL if none has. */

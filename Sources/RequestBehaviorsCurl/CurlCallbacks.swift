@@ -89,6 +89,8 @@
     if handle.isOverReusedConnection {
       guard handle.mayReuse(ports) else {
         transfer.needsNewConnection = true
+        // Over HTTP/2, libcurl would keep it, and offer it to the next request too.
+        handle.leaveConnection()
         return CURL_PREREQFUNC_ABORT
       }
       transfer.isOverReusedConnection = true

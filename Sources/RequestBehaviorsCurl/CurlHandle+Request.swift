@@ -160,6 +160,7 @@
     func avoidKeptConnections() throws {
       try set(CURLOPT_FRESH_CONNECT, 1, name: "FRESH_CONNECT")
       settings.isFresh = true
+      try keepConnection()
     }
 
     /// Lets the server hear of a request that ends too early.
@@ -176,12 +177,16 @@
       settings.isLast = rb_curl_set_number(easy, CURLOPT_FORBID_REUSE, 1) == CURLE_OK
     }
 
+    /// Lets further requests use the connection of the next one.
+    private func keepConnection() throws {
+      guard settings.isLast else { return }
+      try set(CURLOPT_FORBID_REUSE, 0, name: "FORBID_REUSE")
+      settings.isLast = false
+    }
+
     /// Removes the request's bytes and fields from the handle.
     func clearRequest() {
-      if settings.isLast {
-        _ = rb_curl_set_number(easy, CURLOPT_FORBID_REUSE, 0)
-        settings.isLast = false
-      }
+      try? keepConnection()
       if settings.isFresh {
         _ = rb_curl_set_number(easy, CURLOPT_FRESH_CONNECT, 0)
         settings.isFresh = false

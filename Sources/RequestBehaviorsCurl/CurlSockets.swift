@@ -64,6 +64,11 @@
     func isQuiet(_ ports: Ports) -> Bool {
       descriptors[ports]?.allSatisfy { rb_curl_is_quiet($0) != 0 } ?? false
     }
+
+    /// Whether the server has ended a connection; false for an unknown connection.
+    ///
+    /// libcurl 8.23 looks once a second at most, and would send a request over a connection that is no more.
+    func hasEnded(_ ports: Ports) -> Bool { descriptors[ports]?.contains { rb_curl_has_ended($0) != 0 } ?? false }
   }
 
   extension CurlHandle {
@@ -74,13 +79,15 @@
     func mayReuse(_ ports: CurlSockets.Ports) -> Bool {
       if let connection = rb_curl_openssl(easy) {
         // Over HTTP/2 a response names its request, and frames may come at any time.
-        if let speaks = CurlLibrary.opensslALPN, rb_openssl_speaks_http2(speaks, connection) != 0 { return true }
+        if let speaks = CurlLibrary.opensslALPN, rb_openssl_speaks_http2(speaks, connection) != 0 {
+          return !share.sockets.hasEnded(ports)
+        }
         // The rest of a partly read TLS record is in OpenSSL's memory, not in the socket.
         if let hasPending = CurlLibrary.opensslPending, rb_openssl_has_pending(hasPending, connection) != 0 {
           return false
         }
       } else if settings.usesHTTP2, settings.isSecure {
-        return true
+        return !share.sockets.hasEnded(ports)
       }
       return share.sockets.isQuiet(ports)
     }

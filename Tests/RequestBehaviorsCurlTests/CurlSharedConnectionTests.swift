@@ -72,5 +72,29 @@
       await server.write(settings + head(of: 1) + head(of: 5))
       #expect(try await another.timings.connection?.isReused == false)
     }
+
+    @Test func `a request does not go over a connection that the server has ended`() async throws {
+      let certified = try await SecureServer.shared()
+      let servers = [
+        try await RawSecureServer(certified, ["-alpn", "h2"]), try await RawSecureServer(certified, ["-alpn", "h2"]),
+      ]
+      let ports = Locked(servers.map(\.port))
+      let relay = try RawServer { client in
+        try client.relay(to: Peer(connectingTo: ports.withLock { $0.removeFirst() }))
+      }
+      let transport = try transport(certified)
+      for server in servers {
+        let request = try request("text", to: relay.port)
+        let responder = Task {
+          guard await server.read(until: "text\n").contains("text") else { return }
+          await server.write(settings + head(of: 1))
+        }
+        let status = try? await transport.send(request).statusCode
+        #expect(status == 200)
+        await server.kill()
+        await responder.value
+        await relay.waitForEnd()
+      }
+    }
   }
 #endif
