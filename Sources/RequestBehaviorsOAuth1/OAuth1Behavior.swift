@@ -3,8 +3,8 @@ public import RequestBehaviors
 
 /// Signs requests by OAuth 1.0a (RFC 5849).
 ///
-/// Every send is signed, after all that changes the URL, the method or the body. A retry, a redirect and a replay each have a
-/// nonce and a timestamp of their own, and the signature covers the request as it is sent.
+/// Every send is signed, after all that changes the URL, the method or the body. A retry, a redirect and a replay each
+/// have a nonce and a timestamp of their own, and the signature covers the request as it is sent.
 ///
 /// An `Authorization` field of the request is replaced. Besides, dot segments are removed from the path, as they are on
 /// the wire, and a body without a media type gets one, so that both sides agree on whether it is a form. Nothing else

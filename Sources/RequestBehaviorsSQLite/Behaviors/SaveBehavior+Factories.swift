@@ -76,9 +76,9 @@ extension RequestBehavior where Self == SaveBehavior {
   /// Saves the records of a JSON response as rows, straight from its bytes, before the caller gets the response.
   ///
   /// Use it for responses that only the database reads: it is several times faster than
-  /// `.saveRecords(_:at:into:in:deletingOthers:durability:cached:)`, which decodes. ``Database/ingest(_:at:into:columns:)``
-  /// describes which key goes to which column. The numbers of inserted, updated and unchanged rows are in
-  /// `response.info[SavedRows.self]`. For the rest see ``SaveBehavior``.
+  /// `.saveRecords(_:at:into:in:deletingOthers:durability:cached:)`, which decodes.
+  /// ``Database/ingest(_:at:into:columns:)`` describes which key goes to which column. The numbers of inserted, updated
+  /// and unchanged rows are in `response.info[SavedRows.self]`. For the rest see ``SaveBehavior``.
   ///
   /// - Parameters:
   ///   - path: Names of keys separated by `.` that lead to the records; the whole body by default.
