@@ -41,9 +41,8 @@ public struct CacheContents: Sendable {
   /// - Parameter capacity: The most bytes to keep.
   public init(capacity: Int) {
     self.capacity = max(0, capacity)
-    // From the system, in a simulation too: with a key that can be guessed, so could the credentials behind a digest.
-    var random = SystemRandomNumberGenerator()
-    digestKey = Data((0..<32).map { _ in UInt8.random(in: 0...255, using: &random) })
+    // With a key that can be guessed, so could the credentials behind a digest.
+    digestKey = RandomSource.bytes(32, isSecret: true)
   }
 
   /// How many responses are kept.

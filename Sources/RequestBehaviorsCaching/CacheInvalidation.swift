@@ -13,8 +13,7 @@ enum CacheInvalidation {
     guard !method.isSafe, (200...399).contains(statusCode) else { return [] }
     let others = ["Location", "Content-Location"].flatMap { headers.values(for: $0) }
       .compactMap { resolve($0, against: url) }.filter { Origin($0) == Origin(url) }
-    var seen: Set<String> = []
-    return ([url] + others).map { CacheKey.text(of: $0) }.filter { seen.insert($0).inserted }
+    return unique(([url] + others).map { CacheKey.text(of: $0) })
   }
 
   /// Returns the URLs whose stored responses must be removed after a request, which may have been redirected.
@@ -29,8 +28,7 @@ enum CacheInvalidation {
     } else if !urls.isEmpty, last.origin == request.origin {
       urls.append(CacheKey.text(of: last.url))
     }
-    var seen: Set<String> = []
-    return urls.filter { seen.insert($0).inserted }
+    return unique(urls)
   }
 
   /// Returns the URLs whose stored responses must be removed after an unsafe request, whatever became of it.
@@ -59,6 +57,10 @@ enum CacheInvalidation {
       if last.hasSucceeded, error?.code != .intercepted { lost.append(last) }
     }
     if !lost.isEmpty { urls += ([request.url] + lost.map(\.url)).map { CacheKey.text(of: $0) } }
+    return unique(urls)
+  }
+
+  private static func unique(_ urls: [String]) -> [String] {
     var seen: Set<String> = []
     return urls.filter { seen.insert($0).inserted }
   }

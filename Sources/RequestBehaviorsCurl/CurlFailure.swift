@@ -36,7 +36,7 @@
     package func networkError(hint: String? = nil, securityHint: String? = nil) -> NetworkError {
       let code = self.code
       let said = text.isEmpty ? CurlLibrary.text(CURLcode(rawValue: result)) : text
-      let meaning = CurlFailure.meanings[code] ?? "libcurl could not send"
+      let meaning = TransportFailure.meaning(of: code, for: "libcurl")
       let isUnconnected = code == .cannotConnect || code == .dnsFailed
       let remedy =
         switch CURLcode(rawValue: result) {
@@ -131,13 +131,5 @@
       let refusals = ["certificate", "unknown ca", "access denied", "decrypt error", "handshake failure"]
       return refusals.contains { text.contains($0) }
     }
-
-    private static let meanings: [NetworkError.Code: String] = [
-      .cannotConnect: "no connection could be made", .dnsFailed: "the host's name could not be resolved",
-      .timedOut: "libcurl gave up waiting", .connectionLost: "the connection was lost",
-      .truncatedBody: "the response ended before it was complete", .badResponse: "the response is not well-formed HTTP",
-      .invalidURL: "libcurl does not accept the URL", .tlsFailed: "no secure connection could be made",
-      .invalidTrust: "the client identity could not be opened",
-    ]
   }
 #endif

@@ -96,7 +96,9 @@
       }
       let name = UnsafeRawBufferPointer(rebasing: line[..<colon])
       // A space before the colon hides a field from a stricter parser (RFC 9112 §5.1).
-      guard name.allSatisfy(isTokenCharacter) else { throw Objection(reason: "the name of a header field is invalid") }
+      guard name.allSatisfy(HTTPSyntax.isTokenCharacter) else {
+        throw Objection(reason: "the name of a header field is invalid")
+      }
       return HeaderFields.Field(string(name), try value(line, from: colon + 1))
     }
 
@@ -124,15 +126,6 @@
     private static func string(_ bytes: UnsafeRawBufferPointer) -> String {
       if bytes.reduce(0, |) < 0x80 { return String(decoding: bytes, as: UTF8.self) }
       return String(bytes: bytes, encoding: .utf8) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-    }
-
-    /// Whether a name may contain the octet (RFC 9110 §5.6.2).
-    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
-      switch byte {
-      case 0x61...0x7A, 0x41...0x5A, 0x30...0x39, 0x2D, 0x5F: true
-      case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2E, 0x5E, 0x60, 0x7C, 0x7E: true
-      default: false
-      }
     }
   }
 #endif

@@ -29,7 +29,8 @@ extension NetworkError {
     guard let group = [first.group, entry.group].first(where: { !$0.isEmpty }) else {
       return NetworkError(
         .invalidBehavior,
-        "\(entry.name) is listed twice \(place); list it once, or give one of them a name if its factory takes one")
+        "\(entry.name) is listed twice \(place); list it once, or give one of them a name by `name:`, if its factory takes one"
+      )
     }
     let isInBoth = first.group == entry.group
     return NetworkError(

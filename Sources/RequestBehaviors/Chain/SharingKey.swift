@@ -78,8 +78,8 @@ public struct SharingKey: Hashable, Sendable {
 
   /// A key that differs in every run of the program.
   ///
-  /// It comes from the system, in a simulation too: it is secret, and the first of several simulations would decide it.
-  private static let salt = Data((0..<32).map { _ in UInt8.random(in: 0...255) })
+  /// It is secret, and the first of several simulations would decide it.
+  private static let salt = RandomSource.bytes(32, isSecret: true)
 }
 
 extension SharingKey: CustomStringConvertible, CustomReflectable {

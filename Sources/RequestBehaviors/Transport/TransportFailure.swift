@@ -25,7 +25,7 @@ package struct TransportFailure {
   /// The error for the caller.
   package var networkError: NetworkError {
     let code = self.code
-    let meaning = TransportFailure.meanings[code] ?? "the platform could not send"
+    let meaning = TransportFailure.meaning(of: code, for: "the platform")
     let text = ProxyCredentials.hidingCredentials(in: error.localizedDescription)
     let underlying = text == error.localizedDescription ? error : TransportFailure.copy(of: error, text)
     return NetworkError(code, "\(meaning): \(text)", underlyingError: underlying)
@@ -149,11 +149,25 @@ package struct TransportFailure {
     ]
   #endif
 
-  private static let meanings: [NetworkError.Code: String] = [
-    .cannotConnect: "no connection could be made", .dnsFailed: "the host's name could not be resolved",
-    .timedOut: "the platform gave up waiting", .connectionLost: "the connection was lost",
-    .truncatedBody: "the response ended before it was complete", .badResponse: "the response is not well-formed HTTP",
-    .invalidURL: "the platform does not accept the URL", .tlsFailed: "no secure connection could be made",
-    .bodyUnreadable: "the body could not be read",
-  ]
+  /// Returns the meaning of a code, for the beginning of a message.
+  ///
+  /// - Parameters:
+  ///   - code: The code.
+  ///   - sender: The name of what sends, such as "libcurl".
+  /// - Returns: The text.
+  package static func meaning(of code: NetworkError.Code, for sender: String) -> String {
+    switch code {
+    case .cannotConnect: "no connection could be made"
+    case .dnsFailed: "the host's name could not be resolved"
+    case .timedOut: "\(sender) gave up waiting"
+    case .connectionLost: "the connection was lost"
+    case .truncatedBody: "the response ended before it was complete"
+    case .badResponse: "the response is not well-formed HTTP"
+    case .invalidURL: "\(sender) does not accept the URL"
+    case .tlsFailed: "no secure connection could be made"
+    case .invalidTrust: "the client identity could not be opened"
+    case .bodyUnreadable: "the body could not be read"
+    default: "\(sender) could not send"
+    }
+  }
 }

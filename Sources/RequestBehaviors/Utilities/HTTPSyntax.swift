@@ -48,6 +48,9 @@ package enum HTTPSyntax {
   /// Returns whether a byte is white space around or within a field value (§5.6.3): a space or a tab.
   package static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
+  /// Returns whether a token may contain the octet (§5.6.2).
+  // Inlinable, because another module asks it for each octet of a head.
+  @inlinable
   package static func isTokenCharacter(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -47,6 +47,21 @@ package struct RandomSource: RandomNumberGenerator {
     return Double.random(in: 0...1, using: &source)
   }
 
+  /// Returns random bytes.
+  ///
+  /// - Parameters:
+  ///   - count: The number of bytes.
+  ///   - isSecret: Whether they come from the system in a simulation too, because a seed must not decide a secret; by
+  ///     default they do not.
+  /// - Returns: The bytes.
+  package static func bytes(_ count: Int, isSecret: Bool = false) -> Data {
+    var (source, system) = (RandomSource(), SystemRandomNumberGenerator())
+    return Data(
+      (0..<count).map { _ in
+        isSecret ? UInt8.random(in: 0...255, using: &system) : UInt8.random(in: 0...255, using: &source)
+      })
+  }
+
   /// Returns a unique name, such as that of a temporary file.
   ///
   /// It comes from the system's generator, in a simulation too: runs of one seed would share their files otherwise.

@@ -1,4 +1,5 @@
 import Foundation
+import RequestBehaviors
 
 /// The tables of a cache.
 enum CacheSchema {
@@ -10,8 +11,7 @@ enum CacheSchema {
     SQLiteMigration("cache") { _ in },
     SQLiteMigration("cache with removals") { db in
       try db.execute(script: tables)
-      var random = SystemRandomNumberGenerator()
-      let key = Data((0..<32).map { _ in UInt8.random(in: 0...255, using: &random) })
+      let key = RandomSource.bytes(32, isSecret: true)
       try db.execute("INSERT INTO cache (id, bytes, digest_key) VALUES (1, 0, \(key))")
       // The count begins at a random number, so that a mark of another file, such as a replaced one, is out of range.
       try db.execute("INSERT INTO removal (number) VALUES (\(Int64.random(in: 1..<1 << 40)))")

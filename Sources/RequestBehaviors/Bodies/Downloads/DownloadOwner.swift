@@ -22,8 +22,5 @@ struct DownloadOwner: Sendable {
   /// Returns random bytes to make a key with.
   ///
   /// They are beside the key in the file, so a simulation may decide them.
-  static func makeSalt() -> Data {
-    var source = RandomSource()
-    return Data((0..<16).map { _ in UInt8.random(in: 0...255, using: &source) })
-  }
+  static func makeSalt() -> Data { RandomSource.bytes(16) }
 }

@@ -149,8 +149,7 @@ public struct Circuit: Sendable {
     for _ in 0..<min(breaks, 32) where length < policy.longestBreak { length = length * 2 }
     length = min(length, policy.longestBreak)
     breaks += 1
-    let share = random.isNaN ? 0 : min(max(random, 0), 1)
-    let end = (start ?? now) + length + Duration(clamping: length.inSeconds * 0.1 * share)
+    let end = (start ?? now) + length + Duration(clamping: length.inSeconds * 0.1 * random.clampedShare)
     // If the circuit is half open and the break would be over already, the next probe may go.
     guard end > now || state != .halfOpen else { return }
     lastAsked = end

@@ -74,6 +74,8 @@ extension Connectivity {
   /// Returns the connectivity that the system reports: by `NWPathMonitor` on Apple's platforms, elsewhere by a look at
   /// the routing tables every few seconds.
   ///
+  /// In the routing tables, a network of virtual machines or containers on this machine counts too.
+  ///
   /// - Parameters:
   ///   - interval: How often to look where the system sends no updates; 5 seconds by default.
   ///   - clock: The clock that times the looks.

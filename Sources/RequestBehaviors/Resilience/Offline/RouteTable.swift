@@ -20,8 +20,10 @@ struct RouteTable {
     if ipv4.isEmpty, ipv6.isEmpty { return true }
     let names = ipv4.split(separator: "\n").dropFirst().compactMap { line -> Substring? in
       let columns = line.split(whereSeparator: \.isWhitespace)
-      // The fourth column holds the flags. Bit 1 says that the route is up.
-      guard columns.count > 3, let flags = Int(columns[3], radix: 16), flags & 1 == 1 else { return nil }
+      // The second column holds the network, its first byte last; link-local addresses (169.254.0.0) lead to no other
+      // one. The fourth column holds the flags. Bit 1 says that the route is up.
+      guard columns.count > 3, !columns[1].hasSuffix("FEA9"), let flags = Int(columns[3], radix: 16), flags & 1 == 1
+      else { return nil }
       return columns[0]
     }
     let names6 = ipv6.split(separator: "\n").compactMap { line -> Substring? in

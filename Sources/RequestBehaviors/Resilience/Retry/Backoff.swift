@@ -61,7 +61,7 @@ public struct Backoff: Sendable, Hashable {
   public func delay(beforeRetry retry: Int, random: Double) -> Duration {
     let growth = pow(max(factor, 1), Double(max(retry, 1) - 1))
     let most = min(base.inSeconds * growth, cap.inSeconds)
-    let share = random.isNaN ? 1 : min(max(random, 0), 1)
+    let share = random.clampedShare
     let delay =
       switch jitter {
       case .full: most * share

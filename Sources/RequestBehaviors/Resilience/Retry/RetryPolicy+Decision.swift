@@ -113,7 +113,7 @@ extension RetryPolicy {
     guard asked <= longestServerDelay else {
       return .stop("the server wants to be asked again in \(asked.inWords) only")
     }
-    let later = asked.inSeconds * 0.1 * min(max(random(), 0), 1)
+    let later = asked.inSeconds * 0.1 * random().clampedShare
     let delay = max(backoff, asked + Duration(clamping: later))
     return Verdict(decision: .retry(after: delay), reason: "\(outcome.reason), the server asked for \(asked.inWords)")
   }

@@ -2,6 +2,8 @@ import Foundation
 import RequestBehaviors
 
 /// The states of an entry in the file.
+///
+/// SQL names them by their numbers: a partial index serves only a condition with the constants of its own.
 enum StoredState {
   static let ready = 0
   static let sending = 1

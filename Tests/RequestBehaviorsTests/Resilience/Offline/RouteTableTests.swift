@@ -8,6 +8,7 @@ import Testing
   private static let head = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
   private static let route = "eth0\t00000000\t0102A8C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\n"
   private static let downRoute = "eth0\t00000000\t0102A8C0\t0002\t0\t0\t100\t00000000\t0\t0\t0\n"
+  private static let linkLocal = "eth0\t0000FEA9\t00000000\t0001\t0\t0\t1000\t0000FFFF\t0\t0\t0\n"
   private static let loopback = "lo\t0000007F\t00000000\t0001\t0\t0\t0\t000000FF\t0\t0\t0\n"
 
   /// A line of the table of IPv6.
@@ -26,6 +27,8 @@ import Testing
     (head, "", false),
     (head + loopback, "", false),
     (head + downRoute, "", false),
+    (head + linkLocal, "", false),
+    (head + linkLocal + route, "", true),
     (head, line(global), true),
     ("", line(global), true),
     (head, line(global, name: "lo"), false),
