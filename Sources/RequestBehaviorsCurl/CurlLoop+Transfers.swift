@@ -136,7 +136,8 @@
         transfer.upload?.cancel()
         return
       }
-      transfer.handle.abandon()
+      // Nothing tells a slow response from a connection that is dead, and further requests would wait on it too.
+      if transfer.isSilent { transfer.handle.leaveConnection() } else { transfer.handle.abandon() }
       remove(transfer)
       handles.put(transfer.handle)
     }

@@ -256,7 +256,7 @@
       for transfer in transfers where !transfer.isAbandoned {
         guard let expiry = transfer.currentDeadline.expiry(at: now) else { continue }
         transfer.fail(NetworkError(.timedOut, expiry.message))
-        // Nothing tells a slow response from a connection that is dead, and further requests would wait on it too.
+        // Here too the connection may be dead, however short the time was.
         transfer.handle.leaveConnection()
         end(transfer)
       }

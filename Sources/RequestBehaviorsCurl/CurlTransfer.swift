@@ -189,6 +189,9 @@
       (ports, streamNumber) = (nil, nil)
     }
 
+    /// Whether no byte was sent or received for a second, so that the connection may be dead.
+    var isSilent: Bool { loop.now - deadline.lastActivity >= .seconds(1) }
+
     /// The deadline.
     ///
     /// A chunk of the request's stream moves it, and a pause of the reader suspends it.

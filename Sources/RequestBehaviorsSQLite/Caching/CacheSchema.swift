@@ -7,23 +7,19 @@ enum CacheSchema {
   static let applicationID = 0x5242_4331
 
   static let migrations = [
-    // The tables of the first version, which the second one replaces.
-    SQLiteMigration("cache") { _ in },
-    SQLiteMigration("cache with removals") { db in
+    SQLiteMigration("cache") { db in
       try db.execute(script: tables)
       let key = RandomSource.bytes(32, isSecret: true)
       try db.execute("INSERT INTO cache (id, bytes, digest_key) VALUES (1, 0, \(key))")
       // The count begins at a random number, so that a mark of another file, such as a replaced one, is out of range.
-      try db.execute("INSERT INTO removal (number) VALUES (\(Int64.random(in: 1..<1 << 40)))")
-    },
+      var random = RandomSource()
+      try db.execute("INSERT INTO removal (number) VALUES (\(Int64.random(in: 1..<1 << 40, using: &random)))")
+    }
   ]
 
   // Triggers keep the number of bytes, so that it is right in every process and costs the same at any size.
   private static let tables = """
     PRAGMA application_id=\(applicationID);
-    DROP TABLE IF EXISTS body;
-    DROP TABLE IF EXISTS entry;
-    DROP TABLE IF EXISTS cache;
     CREATE TABLE cache (id INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, digest_key BLOB NOT NULL);
     CREATE TABLE removal (number INTEGER PRIMARY KEY, what INTEGER);
     CREATE TABLE entry (
