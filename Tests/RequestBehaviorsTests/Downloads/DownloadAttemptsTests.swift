@@ -44,6 +44,41 @@ import Testing
     #expect(try server.names == ["file.bin"])
   }
 
+  @Test func `an attempt whose response comes late leaves the file of a later one`() async throws {
+    let (mayRespond, isWriting, mayGoOn, count) = (TestGate(), TestGate(), TestGate(), Box(0))
+    let transport = ClosureTransport { request in
+      let number = count.update { count in
+        count += 1
+        return count
+      }
+      if number == 1 { await mayRespond.pass() }
+      let parts = Box([Data(repeating: UInt8(number), count: 300_000), Data(repeating: UInt8(number), count: 300_000)])
+      let body = AsyncThrowingStream<Data, any Error>(unfolding: {
+        if number == 2, parts.value.count == 1 {
+          isWriting.arrive()
+          await mayGoOn.pass()
+        }
+        return parts.update { $0.isEmpty ? nil : $0.removeFirst() }
+      })
+      return NetworkResponse(
+        request: request, statusCode: 200, headers: ["Content-Length": "600000"], body: .stream(ByteStream(body)))
+    }
+    let error = Box<(any Error)?>(nil)
+    let twice = ClosureBehavior("twice") { request, next in
+      async let first = next(request)
+      await mayRespond.waitForArrivals(1)
+      async let second = next(request)
+      await isWriting.waitForArrivals(1)
+      mayRespond.open()
+      do { _ = try await first } catch let thrown { error.value = thrown }
+      mayGoOn.open()
+      return try await second
+    }
+    try await NetworkClient(transport, [twice]).download(.get("file"), to: server.destination)
+    #expect(try Data(contentsOf: server.destination) == Data(repeating: 2, count: 600_000))
+    #expect((error.value as? NetworkError)?.code == .invalidBehavior)
+  }
+
   @Test func `bytes of an attempt that failed are not taken for those of an earlier one`() async throws {
     try Data("old".utf8).write(to: server.destination)
     let again = ClosureBehavior("again") { [server] request, next in
