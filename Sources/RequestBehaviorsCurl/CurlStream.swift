@@ -44,24 +44,19 @@
       }
     }
 
-    /// Takes bytes.
-    ///
-    /// If libcurl must wait, it takes none and returns false.
-    func push(_ bytes: UnsafeRawBufferPointer) -> Bool {
-      let (isTaken, waiter) = state.withLock { state -> (Bool, Continuation?) in
+    /// Takes bytes, for which there must be room.
+    func push(_ bytes: UnsafeRawBufferPointer) {
+      let waiter = state.withLock { state -> Continuation? in
         // Bytes that come after the end, such as after a cancellation, are dropped.
-        if state.end != nil { return (true, nil) }
+        guard state.end == nil else { return nil }
         if let waiter = state.waiter {
           state.waiter = nil
-          return (true, waiter)
+          return waiter
         }
-        state.isPaused = !state.hasRoom
-        guard !state.isPaused else { return (false, nil) }
         state.append(bytes)
-        return (true, nil)
+        return nil
       }
       waiter?.resume(returning: .success(Data(bytes)))
-      return isTaken
     }
 
     /// Ends the body.

@@ -38,9 +38,12 @@
 
     private func take(_ bytes: UnsafeRawBufferPointer) -> Taking {
       if let stream {
-        isReceivingPaused = !stream.push(bytes)
-        if !isReceivingPaused { noteReceived(bytes.count) }
-        return isReceivingPaused ? .later : .taken
+        isReceivingPaused = !stream.hasRoom(orPauses: true)
+        guard !isReceivingPaused else { return .later }
+        // Before the reader has the bytes, because it may look at the progress at once.
+        noteReceived(bytes.count)
+        stream.push(bytes)
+        return .taken
       }
       guard bytes.count <= bodyLimit - handle.body.count else {
         objection = NetworkError.bodyTooLarge(limit: bodyLimit)

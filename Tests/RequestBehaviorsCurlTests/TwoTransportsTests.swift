@@ -49,6 +49,26 @@
     }
 
     @Test(arguments: [0, 1])
+    func `the progress counts the bytes that a reader has`(index: Int) async throws {
+      let transport: any Transport = [URLSessionTransport() as any Transport, CurlTransport()][index]
+      // The reader waits for each piece, so that it has it at once.
+      let server = try LoopbackServer { _ in
+        .data(Data(repeating: 0x61, count: 200_000)).throttled(bytes: 1_000, every: .milliseconds(1))
+      }
+      let progress = TransferProgress()
+      let response = try await NetworkClient(baseURL: server.baseURL, transport: transport)
+        .stream(.get("x").with(\.progress, progress))
+      var count: Int64 = 0
+      var uncounted = 0
+      for try await chunk in response.bytes {
+        count += Int64(chunk.count)
+        if progress.state.received < count { uncounted += 1 }
+      }
+      #expect(uncounted == 0)
+      #expect(progress.state.received == 200_000)
+    }
+
+    @Test(arguments: [0, 1])
     func `no request ends in the body of one that was refused with 417`(index: Int) async throws {
       let transport: any Transport = [URLSessionTransport() as any Transport, CurlTransport()][index]
       let foreign = Locked(Data())

@@ -183,9 +183,9 @@ extension Transfer {
   func append(_ chunk: Data) throws {
     receivedCount += chunk.count
     if let stream {
-      try stream.push(chunk)
+      // Before the reader has the bytes, because it may look at the progress at once.
       progress?.received(Int64(receivedCount), of: framing?.bodyLength)
-      return
+      return try stream.push(chunk)
     }
     let limit = request.options.bodyLimit
     guard receivedCount <= limit else { throw NetworkError.bodyTooLarge(limit: limit) }
