@@ -52,6 +52,16 @@ import Testing
     }
   }
 
+  @Test func `the report of a call has the error that the events end with`() async throws {
+    let server = StreamFixture(
+      .init("data: {\"text\": 1}\n\n", isOpen: true), .init("data: more than ten\n\n", isOpen: true))
+    let reports = Box<[CallReport]>([])
+    let client = server.client([.onCallEnd { report in reports.update { $0.append(report) } }])
+    await #expect(throws: NetworkError.self) { try await client.events(.get("a")).decode(Delta.self).all() }
+    await #expect(throws: NetworkError.self) { try await client.events(.get("b")).limit(bytes: 10).all() }
+    #expect(reports.value.map { ($0.error as? NetworkError)?.code } == [.decodingFailed, .lineTooLong])
+  }
+
   @Test func `an error of the events cancels the body, and no event follows`() async throws {
     let server = StreamFixture(.init("data: one\n\ndata: more than ten\n\ndata: two\n\n", isOpen: true))
     let response = try await server.client().stream(.post("chat"))

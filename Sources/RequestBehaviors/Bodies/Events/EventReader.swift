@@ -73,8 +73,9 @@ struct EventReader {
   /// It has no effect if the body has ended.
   mutating func end(throwing error: any Error) {
     isOver = true
-    chunks = nil
+    // The stream gets the error before the iterator is released, which would cancel the body.
     if case .stream(let stream)? = response?.body { stream.cancel(throwing: error) }
+    chunks = nil
   }
 
   /// Ends the body, because all events have come.
