@@ -58,6 +58,9 @@ public struct IdempotencyKey: Sendable, Hashable {
     key.isQuoted = isQuoted
     return key
   }
+
+  /// Returns what the field has for a value of the key; in quotation marks, it is a string of RFC 9651 §3.3.3.
+  package func text(of value: String) -> String { isQuoted ? StructuredText.quoted(value) : value }
 }
 
 /// The key that was generated for a call.
@@ -88,7 +91,7 @@ extension NetworkRequest {
           return made
         }
       }
-    headers[key.name] = key.isQuoted ? "\"\(value)\"" : value
+    headers[key.name] = key.text(of: value)
   }
 
   /// Removes the idempotency key, because it is valid only for the request that it was made for.

@@ -46,6 +46,13 @@ import Testing
     #expect(keys[2] == "mine")
   }
 
+  @Test func `a key in quotation marks is a string of a structured field`() async throws {
+    let transport = ClosureTransport()
+    let key = IdempotencyKey(#"5" \ 7"#).inField("X-Key", isQuoted: true)
+    try await NetworkClient(transport).send(.post("x").with(\.idempotencyKey, key))
+    #expect(transport.sent.first?.headers["X-Key"] == #""5\" \\ 7""#)
+  }
+
   @Test func `a hedged request has one key`() async throws {
     let clock = LeapingClock()
     let transport = ClosureTransport()

@@ -33,8 +33,9 @@ enum OutboxRequestRules {
     let own = request.options.idempotencyKey
     let value = own?.givenValue ?? key
     let (name, isQuoted) = (own?.name ?? place.name, own?.isQuoted ?? place.isQuoted)
+    let sent = IdempotencyKey.value(value).inField(name, isQuoted: isQuoted)
     // For each method: the option is for those that are not idempotent only.
-    if !request.headers.contains(name) { request.headers.set(name, isQuoted ? "\"\(value)\"" : value) }
-    request.options.idempotencyKey = IdempotencyKey.value(value).inField(name, isQuoted: isQuoted)
+    if !request.headers.contains(name) { request.headers.set(name, sent.text(of: value)) }
+    request.options.idempotencyKey = sent
   }
 }
