@@ -14,6 +14,8 @@
 /// Only a server that knows the field honors it. Any other server carries out each attempt that arrives.
 ///
 /// A redirect that changes the method or leads to another origin removes the key.
+///
+/// An empty key is none, because no server can tell requests apart by it.
 public struct IdempotencyKey: Sendable, Hashable {
   enum Source: Sendable, Hashable {
     case generated
@@ -73,7 +75,7 @@ extension NetworkRequest {
   private var idempotencyField: String { options.idempotencyKey?.name ?? "Idempotency-Key" }
 
   /// Whether the request carries an idempotency key, in the field that its options name.
-  public var hasIdempotencyKey: Bool { headers.contains(idempotencyField) }
+  public var hasIdempotencyKey: Bool { headers[idempotencyField]?.isEmpty == false }
 
   /// Sets the key that the options ask for, unless the method is idempotent or the user set the field.
   ///
@@ -91,7 +93,7 @@ extension NetworkRequest {
           return made
         }
       }
-    headers[key.name] = key.text(of: value)
+    if !value.isEmpty { headers[key.name] = key.text(of: value) }
   }
 
   /// Removes the idempotency key, because it is valid only for the request that it was made for.

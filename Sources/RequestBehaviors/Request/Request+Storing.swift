@@ -37,5 +37,5 @@ extension RequestContent {
 
 extension IdempotencyKey {
   /// The key that the caller gave; `nil` for one that is generated.
-  package var givenValue: String? { if case .value(let value) = source { value } else { nil } }
+  package var givenValue: String? { if case .value(let value) = source, !value.isEmpty { value } else { nil } }
 }

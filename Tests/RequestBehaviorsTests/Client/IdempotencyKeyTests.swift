@@ -53,6 +53,15 @@ import Testing
     #expect(transport.sent.first?.headers["X-Key"] == #""5\" \\ 7""#)
   }
 
+  @Test(arguments: [false, true])
+  func `an empty key does not repeat a request`(isQuoted: Bool) async throws {
+    let transport = ClosureTransport(statuses: [503, 200])
+    let key = IdempotencyKey("").inField("X-Key", isQuoted: isQuoted)
+    let client = NetworkClient(transport, LeapingClock().requestClock, [.retry()])
+    await #expect(throws: NetworkError.self) { try await client.send(.post("x").with(\.idempotencyKey, key)) }
+    #expect(transport.sent.map { $0.headers["X-Key"] } == [nil])
+  }
+
   @Test func `a hedged request has one key`() async throws {
     let clock = LeapingClock()
     let transport = ClosureTransport()
