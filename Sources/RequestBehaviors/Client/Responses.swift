@@ -208,7 +208,7 @@ final class RequestsUnderWay<Value: Sendable>: Sendable {
       }
       return false
     }
-    if isLate { finish(request, index, .failure(lateError)) }
+    if isLate { finish(request, index, .failure(lateError.unsent)) }
   }
 
   /// Waits for an outcome; `nil` if no request is under way.

@@ -172,6 +172,7 @@ import Testing
     }
     #expect(errors.count == 99)
     #expect(errors.allSatisfy { $0.code == .deadlineExceeded })
+    #expect(errors.filter(\.mayHaveArrived).count == 4)
     #expect(errors.first?.message.contains("30 s") == true)
   }
 
