@@ -89,9 +89,22 @@ final class Chain: Sendable {
     run.note(request.body)
     defer { run.end() }
     try checkCredentials(of: request)
+    await beginOwners(of: request, at: run.places)
+    return try await proceed(from: 0, request, in: run)
+  }
+
+  /// Returns the owners that a call begun for the request now would have, without sending it.
+  func owners(of request: NetworkRequest) async -> CallOwner {
+    await beginOwners(of: request, at: places())
+    return request.call.owner
+  }
+
+  /// Asks the behaviors for the owners of a request's call.
+  @inline(__always)
+  private func beginOwners(of request: NetworkRequest, at places: [Place]) async {
     // Behaviors are asked for owners only after the call has begun to watch for their end.
-    if run.places.contains(where: { $0.toCall.contains(.scope) }) { request.call.beginOwner() }
-    for (index, place) in run.places.enumerated() where place.toCall.contains(.scope) {
+    if places.contains(where: { $0.toCall.contains(.scope) }) { request.call.beginOwner() }
+    for (index, place) in places.enumerated() where place.toCall.contains(.scope) {
       guard isWanted(at: index, by: request) else {
         // The transport keeps the cookies of a login, which is sent before there is a user.
         (credentials[index] as? any AccountKnowing)?.noteClient(of: request.call)
@@ -102,7 +115,6 @@ final class Chain: Sendable {
       guard let scope = await behavior(at: index, place).scope(for: request) else { continue }
       if credentials[index]?.applies(to: request) != false { request.call.add(scope: scope, of: index) }
     }
-    return try await proceed(from: 0, request, in: run)
   }
 
   /// Throws if a request explicitly requires credentials that it cannot get.

@@ -64,6 +64,19 @@ extension NetworkClient {
     return isUnsent && error.progress == nil ? error.unsent : error
   }
 
+  /// Returns the owners that a call of the request would have if it began now.
+  ///
+  /// A call that begins only after a wait compares them, because its caller asked for one of these owners.
+  func owners<Value>(of request: Request<Value>) async -> CallOwner {
+    var head = request
+    // Making a body could use up a stream.
+    head.body = nil
+    guard let chain = try? chain(for: head), chain.places().contains(where: { $0.toCall.contains(.scope) }),
+      let built = try? build(head, makeCall(for: head), accept: nil)
+    else { return CallOwner() }
+    return await chain.owners(of: built)
+  }
+
   private func chain<Value>(for request: Request<Value>) throws -> Chain {
     if request.behaviors.isEmpty, request.removedBehaviors.isEmpty { return try chain.get() }
     return Chain(

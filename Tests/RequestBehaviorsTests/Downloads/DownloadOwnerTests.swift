@@ -316,6 +316,40 @@ import Testing
     #expect(try server.names == ["file.bin"])
   }
 
+  @Test func `a download that waits for its place is not sent as the user who signs in meanwhile`() async throws {
+    let gate = TestGate()
+    let leaving = ClosureBehavior("leaving", order: .first) { request, next in
+      do { return try await next(request) } catch {
+        await gate.pass()
+        throw error
+      }
+    }
+    let behaviors = try await signedIn()
+    let (parts, body) = AsyncThrowingStream.makeStream(of: Data.self)
+    let transport = ClosureTransport { request in
+      NetworkResponse(
+        request: request, statusCode: 200, headers: ["ETag": "\"a\""],
+        body: .stream(ByteStream(parts) { body.finish() }))
+    }
+    let stalled = NetworkClient(
+      configuration: RequestConfiguration(baseURL: baseURL, behaviors: behaviors + [leaving]), transport: transport)
+    let (client, destination) = (server.client(behaviors), server.destination)
+    let alices = Task { try await stalled.download(.get("file"), to: destination) }
+    body.yield(Data(count: 300 << 10))
+    while !FileManager.default.fileExists(atPath: destination.path + ".partial.json") { await Task.yield() }
+    try await session.signIn(AccessToken("bob"))
+    await gate.waitForArrivals(1)
+    let bobs = Task { try await client.download(.get("file"), to: destination) }
+    #expect(try await eventually { DownloadDestinations.shared.waiterCount > 0 })
+    try await session.signIn(AccessToken("carol"))
+    gate.open()
+    await #expect(throws: NetworkError.self) { try await alices.value }
+    let error = await #expect(throws: NetworkError.self) { try await bobs.value }
+    #expect(error?.code == .signedOut)
+    #expect(server.requests.value.map { $0.headers["Authorization"] } == [])
+    #expect(try server.names == [])
+  }
+
   @Test func `a destination stays taken until the file of a user who left is removed`() {
     let destinations = DownloadDestinations.shared
     let place = server.destination.path

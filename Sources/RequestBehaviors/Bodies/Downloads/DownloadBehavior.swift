@@ -8,6 +8,8 @@ import Foundation
 struct DownloadBehavior: ResumingBehavior {
   let order = BehaviorOrder.outside(.redirects)
   let file: DownloadFile
+  /// The owners at the time at which the caller asked for the download, which may have waited for its place since.
+  let owner: CallOwner
   let resumes: Bool
   let checksum: Checksum?
   let limit: Int64?
@@ -18,6 +20,7 @@ struct DownloadBehavior: ResumingBehavior {
   func intercept(_ original: NetworkRequest, next: Next) async throws -> NetworkResponse {
     // Such a call may last longer than the download, and its response is for another purpose.
     if original.call.isBesideItsDownload { return try await next(original) }
+    try owner.verify()
     let attempt = file.beginAttempt()
     var request = original
     // Ranges count the bytes of the encoded body, but the file gets the decoded ones.

@@ -54,6 +54,8 @@ extension NetworkClient {
   private func originalDownload(
     _ request: Request<NetworkResponse>, to destination: URL, resumes: Bool, checksum: Checksum?, limit: Int64?
   ) async throws -> NetworkResponse {
+    // The call begins when the place is free. Another user may have signed in by then.
+    let owner = await owners(of: request)
     let file: DownloadFile
     do {
       try checksum?.validate()
@@ -65,7 +67,7 @@ extension NetworkClient {
     }
     do {
       let response = try await download(
-        request, DownloadBehavior(file: file, resumes: resumes, checksum: checksum, limit: limit))
+        request, DownloadBehavior(file: file, owner: owner, resumes: resumes, checksum: checksum, limit: limit))
       await file.release()
       return response
     } catch {
@@ -103,6 +105,8 @@ extension DownloadBehavior {
   /// A response that did not pass this behavior, for example from a cache, is written to the file first.
   fileprivate func finish(_ response: NetworkResponse) async throws -> NetworkResponse {
     var response = response
+    // A response of a cache did not pass `intercept`.
+    try owner.verify()
     if response.statusCode == 304 { return response }
     file.belong(to: response.request.call)
     if case .file(file.partial) = response.body {
