@@ -15,7 +15,7 @@
 ///
 /// A redirect that changes the method or leads to another origin removes the key.
 ///
-/// An empty key is none, because no server can tell requests apart by it.
+/// An empty key does not count, because no server can tell requests apart by it.
 public struct IdempotencyKey: Sendable, Hashable {
   enum Source: Sendable, Hashable {
     case generated

@@ -23,14 +23,16 @@ public struct RefusalPolicy: Sendable, Hashable {
   /// The statuses that refuse a request; 421 and 429 by default.
   public var statuses: StatusCodes
 
-  /// The statuses that refuse a request if the response also has a ``ServerHints/delay``; none by default.
+  /// The statuses that refuse a request if the response also has a ``ServerHints/delay`` above zero; none by
+  /// default.
   public var statusesWithDelay: StatusCodes
 
   /// Creates a policy.
   ///
   /// - Parameters:
   ///   - statuses: The statuses that refuse a request.
-  ///   - statusesWithDelay: The statuses that refuse a request if the response also has a delay.
+  ///   - statusesWithDelay: The statuses that refuse a request if the response also has a delay above
+  ///     zero.
   public init(statuses: StatusCodes = .refusals, statusesWithDelay: StatusCodes = []) {
     self.statuses = statuses
     self.statusesWithDelay = statusesWithDelay
@@ -62,7 +64,7 @@ public struct RefusalPolicy: Sendable, Hashable {
   /// - Parameters:
   ///   - status: The status.
   ///   - hints: The hints of the response about a repeat.
-  /// - Returns: Whether the status is one of ``statusesWithDelay`` and a delay comes with it.
+  /// - Returns: Whether the status is one of ``statusesWithDelay`` and a delay above zero comes with it.
   public func isDelay(_ status: Int, _ hints: ServerHints?) -> Bool {
     guard let delay = hints?.delay else { return false }
     return delay > .zero && statusesWithDelay.contains(status)

@@ -35,7 +35,7 @@
 /// | 408, 425, 500, 502, 503, 504 | yes | the server may do better in a moment (RFC 9110 §15, RFC 8470 §5.2) |
 /// | 421 | once, whatever the method | another connection may lead to the right server (RFC 9110 §15.5.20) |
 /// | 429 | yes, whatever the method | the server did not process the request (RFC 6585 §4) |
-/// | those of ``RefusalPolicy/statusesWithDelay`` | if they say when | the policy names them |
+/// | those of ``RefusalPolicy/statusesWithDelay`` | if they have a delay above zero | the policy names them |
 /// | any with `x-should-retry: false` | no | the server knows best |
 /// | any with `x-should-retry: true` | if the method or a key makes it harmless | the server knows best |
 /// | other statuses | no | the server would refuse it again |
