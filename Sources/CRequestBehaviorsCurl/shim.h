@@ -120,8 +120,7 @@ static inline int rb_curl_is_quiet(curl_socket_t descriptor) {
   return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
 }
 
-/* Whether the other side has ended the connection. Where the system tells only of what comes next, bytes that were not
-   read hide the end. Takes nothing. */
+/* Whether the other side has ended the connection. It reads no bytes. Outside Linux, unread bytes hide the end. */
 static inline int rb_curl_has_ended(curl_socket_t descriptor) {
 #ifdef __linux__
   /* The end of what the other side sends, POLLRDHUP, which the headers name for GNU programs only. */

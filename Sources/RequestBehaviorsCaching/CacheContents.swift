@@ -41,7 +41,7 @@ public struct CacheContents: Sendable {
   /// - Parameter capacity: The most bytes to keep.
   public init(capacity: Int) {
     self.capacity = max(0, capacity)
-    // With a key that can be guessed, so could the credentials behind a digest.
+    // If the key could be guessed, so could the credentials behind a digest.
     digestKey = RandomSource.bytes(32, isSecret: true)
   }
 

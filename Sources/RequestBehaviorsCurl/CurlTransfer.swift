@@ -190,7 +190,9 @@
     }
 
     /// Whether no byte was sent or received for a second, so that the connection may be dead.
-    var isSilent: Bool { loop.now - deadline.lastActivity >= .seconds(1) }
+    ///
+    /// A pause of the reader is no silence.
+    var isSilent: Bool { !isReceivingPaused && loop.now - currentDeadline.lastActivity >= .seconds(1) }
 
     /// The deadline.
     ///

@@ -78,7 +78,7 @@ public struct SharingKey: Hashable, Sendable {
 
   /// A key that differs in every run of the program.
   ///
-  /// It is secret, and the first of several simulations would decide it.
+  /// The system makes it, in a simulation too: it is secret, and serves all simulations of the process.
   private static let salt = RandomSource.bytes(32, isSecret: true)
 }
 

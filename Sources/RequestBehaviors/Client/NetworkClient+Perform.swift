@@ -66,7 +66,8 @@ extension NetworkClient {
 
   /// Returns the owners that a call of the request would have if it began now.
   ///
-  /// A call that begins only after a wait compares them, because its caller asked for one of these owners.
+  /// A call that begins only after a wait verifies that they are still there, because its caller asked for them. A call
+  /// without owners has nothing to verify.
   func owners<Value>(of request: Request<Value>) async -> CallOwner {
     var head = request
     // Making a body could use up a stream.
@@ -189,7 +190,9 @@ extension NetworkClient {
       (try? pipeline(for: request).entries)
       ?? Pipeline.flatten(configuration.behaviors, source: .configuration)
       + Pipeline.flatten(request.behaviors, source: .request)
-    return entries.compactMap { $0.behavior as? any CallObserver }
+    let removed = Set(request.removedBehaviors.map { ObjectIdentifier($0) })
+    return entries.map(\.behavior).filter { !removed.contains(ObjectIdentifier(type(of: $0))) }
+      .compactMap { $0 as? any CallObserver }
   }
 }
 

@@ -79,7 +79,10 @@ extension NetworkRequest {
 
   /// Sets the key that the options ask for, unless the method is idempotent or the user set the field.
   ///
-  /// - Parameter makeKey: Returns a new key; called at most once for a call, so that every attempt has the same.
+  /// An empty key is not set.
+  ///
+  /// - Parameter makeKey: Returns a new key, and must not use the call. It is called at most once for a call, so that
+  ///   every attempt has the same key.
   public mutating func setIdempotencyKey(making makeKey: () -> String) {
     guard let key = options.idempotencyKey, !method.isIdempotent, !headers.contains(key.name) else { return }
     let value =

@@ -24,7 +24,8 @@ package final class Broadcast<Event: Sendable>: Sendable {
 
   /// Adds a subscriber.
   ///
-  /// - Returns: The events from now on. The subscriber is removed when the task that reads them is cancelled.
+  /// - Returns: The events from now on. The subscriber is removed when the task that reads them is cancelled, or when
+  ///   the stream is released.
   package func subscribe() -> AsyncStream<Event> {
     let (stream, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(limit))
     let id = state.withLock { state in

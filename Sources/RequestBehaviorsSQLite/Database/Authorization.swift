@@ -13,7 +13,7 @@ struct Authorization {
   private var writes: Set<String> = []
   private var refusal: String?
 
-  /// Pragmas that the store sets itself, and that stay set when the closure of a user has ended.
+  /// Pragmas by which later writes would fail or be kept less safely: they stay set when the closure has ended.
   private static let storesPragmas: Set<String> = [
     "busy_timeout", "cell_size_check", "foreign_keys", "journal_mode", "journal_size_limit", "locking_mode",
     "query_only", "synchronous", "trusted_schema",

@@ -98,7 +98,7 @@ final class CassetteRecord: Sendable {
       // A reader that stops early is no failure of the server.
       state.isCancelled = error is CancellationError || (error as? NetworkError)?.code == .clientShutDown
       state.failure = state.isCancelled ? nil : error.map { $0 as? NetworkError ?? Self.unknown($0) }
-      state.repeatDelay = state.failure?.availableAt.map { .seconds($0.timeIntervalSince(now)) }
+      state.repeatDelay = state.failure?.availableAt.map { Duration(clamping: $0.timeIntervalSince(now)) }
       state.endedAt = elapsed
       state.secrets.formUnion(known)
       state.learnSecretsOfResponse(redactor)

@@ -7,18 +7,17 @@ extension CassetteTransport {
     let sketches = sketches(request)
     let redaction = PlayableRedaction(redactor(for: request), numbered: false)
     let url = redaction.url(request.url.absoluteString)
-    let text = state.withLock { state -> String in
-      let candidates = state.entries.all.enumerated().map { index, entry in
-        let differences = sketches.map { $0.differences(to: entry.sketch, matching) }
-        return Candidate(
-          entry: entry, isUsed: state.entries.used.contains(index),
-          isOfSamePlace: sketches.contains { $0.method == entry.sketch.method && $0.path == entry.sketch.path },
-          differences: differences.min { $0.count < $1.count }?.map(redaction.hidden) ?? [])
-      }
-      let text = message(of: request.method.rawValue, url, candidates)
-      state.unmatched.append(text)
-      return text
+    let entries = state.withLock { $0.entries }
+    // Compared outside of the lock, because a rule of the user may be slow, and may ask this transport.
+    let candidates = entries.all.enumerated().map { index, entry in
+      let differences = sketches.map { $0.differences(to: entry.sketch, matching) }
+      return Candidate(
+        entry: entry, isUsed: entries.used.contains(index),
+        isOfSamePlace: sketches.contains { $0.method == entry.sketch.method && $0.path == entry.sketch.path },
+        differences: differences.min { $0.count < $1.count }?.map(redaction.hidden) ?? [])
     }
+    let text = message(of: request.method.rawValue, url, candidates)
+    state.withLock { $0.unmatched.append(text) }
     return NetworkError(.unmatchedRequest, text, request: request)
   }
 

@@ -189,9 +189,11 @@ public final class CassetteTransport: Transport {
   static func warn(_ text: String) { StandardError.write(text) }
 
   var live: any Transport {
-    state.withLock { state in
-      if let live = state.live { return live }
-      let live = makeLive()
+    if let live = state.withLock({ $0.live }) { return live }
+    // Made outside of the lock, because it is the user's code.
+    let made = makeLive()
+    return state.withLock { state in
+      let live = state.live ?? made
       state.live = live
       return live
     }

@@ -189,11 +189,11 @@ public final class MockTransport: Transport {
     if keepsRequests { state.withLock { $0.sent.append(shown) } }
     watchers.notify()
     let exchange = MockExchange(request: request, shown: shown, start: start, answer: try answer(to: shown))
-    guard exchange.mayWait else { return watched(try exchange.immediateResponse()).counted(by: progress) }
+    guard exchange.mayWait else { return try watched(try exchange.immediateResponse()).counted(by: progress) }
     let pending = PendingResult<NetworkResponse>(dispose: { $0.body.cancel() })
     let number = try enter(pending)
     defer { leave(number) }
-    return watched(try await pending.run { try await exchange.response() }).counted(by: progress)
+    return try watched(try await pending.run { try await exchange.response() }).counted(by: progress)
   }
 
   /// The requests whose streamed response has not ended, in the order in which they were sent.
@@ -202,13 +202,18 @@ public final class MockTransport: Transport {
   }
 
   /// Records a streamed body as open until it has ended, without retaining it.
-  private func watched(_ response: NetworkResponse) -> NetworkResponse {
+  private func watched(_ response: NetworkResponse) throws -> NetworkResponse {
     guard case .stream(let stream) = response.body else { return response }
     let open = OpenStream(request: response.request, canceller: stream.canceller)
-    let number = state.withLock { state in
+    let number = state.withLock { state -> Int? in
+      guard !state.isShutDown else { return nil }
       state.lastNumber += 1
       state.openStreams[state.lastNumber] = open
       return state.lastNumber
+    }
+    guard let number else {
+      stream.cancel(throwing: MockTransport.shutDownError)
+      throw MockTransport.shutDownError
     }
     stream.onCompletion { [weak self] _ in
       guard let self else { return }

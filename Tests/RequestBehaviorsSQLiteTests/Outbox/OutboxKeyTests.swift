@@ -64,6 +64,14 @@ import Testing
     #expect(try await outbox.state(of: id) != nil)
   }
 
+  @Test func `an empty field of a request does not replace the key of its entry`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox()
+    let id = try await outbox.enqueue(Request<Void>.post("a", headers: ["Idempotency-Key": ""]))
+    try await outbox.drain()
+    #expect(fields("Idempotency-Key", world.mock) == [id.uuidString.lowercased()])
+  }
+
   @Test func `a stored time beyond all bounds counts as a long one`() async throws {
     let world = try OutboxWorld()
     let outbox = try await world.outbox()

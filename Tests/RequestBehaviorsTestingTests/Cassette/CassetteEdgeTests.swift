@@ -275,8 +275,12 @@ import Testing
     let playing = try bench.cassette(.replay, matching: matching)
     asked.withLock { $0 = playing }
     try await bench.client(playing).send(.post("x", body: .json(Item(id: 1))))
+    let error = await #expect(throws: NetworkError.self) {
+      try await bench.client(playing).send(.post("x", body: .json(Item(id: 2))))
+    }
+    #expect(error?.code == .unmatchedRequest)
     asked.withLock { $0 = nil }
-    try playing.verify()
+    #expect(playing.unused.isEmpty)
   }
 
   @Test func `a shutdown ends the wait for a response's head`() async throws {

@@ -154,6 +154,7 @@ import Testing
     ("/x?page=2&access_token=c4nary", "/x?page=2&access_token=REDACTED-1"),
     ("0;url=https://h.example/x?access_token=c4nary", "0;url=https://h.example/x?access_token=REDACTED-1"),
     ("0; url=/x?access_token=c4nary;", "0; url=/x?access_token=REDACTED-1;"),
+    ("/x?then=https://h.example/&access_token=c4nary", "/x?then=https://h.example/&access_token=REDACTED-1"),
     ("a=\"https://me:c4nary@h.example/x\", b=1", "a=\"https://h.example/x\", b=1"),
     ("Bearer realm=\"https://h.example/x?page=1\", scope=\"a b\"", nil), ("W/\"a?b=c\"", nil), ("what? a=b://", nil),
     ("?", nil), ("://;,", nil), ("see https://h.example/a?b=c#part", nil),

@@ -6,9 +6,9 @@
 /// }
 /// ```
 ///
-/// Every ``TokenSession/events`` is a separate subscriber that gets all events; iterate it once. It keeps the latest 64
-/// events that are not read yet. The sequence ends when its task is cancelled, or when no session over the store is
-/// left.
+/// Every ``TokenSession/events`` is a separate subscriber; iterate it once. A subscriber that does not read keeps the
+/// latest 64 events, and loses older ones. The sequence ends when its task is cancelled, or when no session over the
+/// store is left.
 ///
 /// Events come in the order of the changes that they tell of. Each is there before the requests that wait for a token
 /// learn of its change.

@@ -30,7 +30,7 @@ public struct TraceContextBehavior: UniqueBehavior {
   /// - Parameters:
   ///   - origins: The servers that receive the trace; by default the base URL's origin.
   ///   - startsTraces: Whether a call without a context begins a new trace; by default it does.
-  ///   - random: The source of ids; by default the system's.
+  ///   - random: The source of ids, which must not use a call; by default the system's.
   ///   - context: Returns the current context when a call starts; by default ``TraceContext/current``.
   public init(
     origins: OriginScope = .baseURL, startsTraces: Bool = true,

@@ -143,8 +143,9 @@ package struct PlayableRedaction: Sendable {
     return type[..<name.upperBound] + "boundary" + type[name.upperBound...].drop { $0 != ";" }
   }
 
-  /// Returns the fields of a response: only those that mean a credential are hidden, and those items of the URLs in the
-  /// others.
+  /// Returns the fields of a response.
+  ///
+  /// A field that means a credential is hidden whole. In the URLs of other fields, only the secret items are hidden.
   package func responseFields(_ headers: HeaderFields) -> HeaderFields {
     sorted(headers) { field in
       switch field.name.lowercased() {
@@ -204,12 +205,14 @@ package struct PlayableRedaction: Sendable {
   }
 
   private func hidingURL(in run: String) -> String {
-    let scheme = run.firstRange(of: "://").map { mark in
+    let query = run.firstIndex(of: "?")
+    // A URL in the query of another one is an item of it.
+    let scheme = run.firstRange(of: "://").flatMap { $0.lowerBound < query ?? run.endIndex ? $0 : nil }.map { mark in
       run[..<mark.lowerBound].lastIndex { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.map { run.index(after: $0) }
         ?? run.startIndex
     }
     // Of a URL without a scheme nothing tells where it begins, and only its query matters.
-    guard let start = scheme ?? run.firstIndex(of: "?") else { return run }
+    guard let start = scheme ?? query else { return run }
     let end = run.lastIndex { $0 != ";" && $0 != "," }.map { run.index(after: $0) } ?? run.endIndex
     guard start < end else { return run }
     let text = String(run[start..<end])

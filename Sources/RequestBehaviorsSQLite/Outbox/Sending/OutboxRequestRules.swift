@@ -35,7 +35,7 @@ enum OutboxRequestRules {
     let (name, isQuoted) = (own?.name ?? place.name, own?.isQuoted ?? place.isQuoted)
     let sent = IdempotencyKey.value(value).inField(name, isQuoted: isQuoted)
     // For each method: the option is for those that are not idempotent only.
-    if !request.headers.contains(name) { request.headers.set(name, sent.text(of: value)) }
+    if request.headers[name]?.isEmpty != false { request.headers.set(name, sent.text(of: value)) }
     request.options.idempotencyKey = sent
   }
 }
