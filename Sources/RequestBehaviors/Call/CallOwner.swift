@@ -61,6 +61,17 @@ public struct CallOwner: Sendable {
     guard isPresent else { throw NetworkError.ownerHasLeft() }
   }
 
+  /// Cancels the body of a response and throws unless the owners of the call are still signed in.
+  ///
+  /// - Parameter response: The response.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/signedOut``.
+  func verify(for response: NetworkResponse) throws {
+    do { try verify() } catch {
+      response.body.cancel()
+      throw error
+    }
+  }
+
   /// Begins to count the owners that end.
   fileprivate mutating func begin(with new: @autoclosure () -> ScopeEndings?) {
     guard endings == nil, let endings = new() else { return }

@@ -100,6 +100,7 @@ final class Chain: Sendable {
   }
 
   /// Asks the behaviors for the owners of a request's call.
+  // Inlined, as `intercept` is.
   @inline(__always)
   private func beginOwners(of request: NetworkRequest, at places: [Place]) async {
     // Behaviors are asked for owners only after the call has begun to watch for their end.

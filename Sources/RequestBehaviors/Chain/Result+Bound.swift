@@ -36,11 +36,7 @@ extension Call {
     // The owner comes with the attempts: a response of a user who has left since must not reach the next one.
     adoptHistory(of: other)
     adoptOwner(of: other)
-    guard let response else { return }
-    do { try owner.verify() } catch {
-      response.body.cancel()
-      throw error
-    }
+    if let response { try owner.verify(for: response) }
   }
 }
 

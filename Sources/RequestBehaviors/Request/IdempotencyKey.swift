@@ -79,12 +79,12 @@ extension NetworkRequest {
 
   /// Sets the key that the options ask for, unless the method is idempotent or the user set the field.
   ///
-  /// An empty key is not set.
+  /// An empty key is not set, and an empty field is replaced.
   ///
   /// - Parameter makeKey: Returns a new key, and must not use the call. It is called at most once for a call, so that
   ///   every attempt has the same key.
   public mutating func setIdempotencyKey(making makeKey: () -> String) {
-    guard let key = options.idempotencyKey, !method.isIdempotent, !headers.contains(key.name) else { return }
+    guard let key = options.idempotencyKey, !method.isIdempotent, !hasIdempotencyKey else { return }
     let value =
       switch key.source {
       case .value(let value): value

@@ -36,6 +36,6 @@ extension RequestContent {
 }
 
 extension IdempotencyKey {
-  /// The key that the caller gave; `nil` for one that is generated.
+  /// The key that the caller gave; `nil` for one that is generated, and for an empty one.
   package var givenValue: String? { if case .value(let value) = source, !value.isEmpty { value } else { nil } }
 }

@@ -55,11 +55,8 @@ package struct RandomSource: RandomNumberGenerator {
   ///     default they do not.
   /// - Returns: The bytes.
   package static func bytes(_ count: Int, isSecret: Bool = false) -> Data {
-    var (source, system) = (RandomSource(), SystemRandomNumberGenerator())
-    return Data(
-      (0..<count).map { _ in
-        isSecret ? UInt8.random(in: 0...255, using: &system) : UInt8.random(in: 0...255, using: &source)
-      })
+    var source: any RandomNumberGenerator = isSecret ? SystemRandomNumberGenerator() : RandomSource()
+    return Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &source) })
   }
 
   /// Returns a unique name, such as that of a temporary file.

@@ -98,11 +98,11 @@ extension Connection {
 
   /// Runs one of the library's own statements, which returns no rows.
   func run(_ sql: String) throws {
-    authorization.isStore = true
-    defer { authorization.isStore = false }
-    let statement = try self.statement(sql)
-    defer { statement.reset() }
-    while try step(statement) {}
+    try asStore {
+      let statement = try self.statement(sql)
+      defer { statement.reset() }
+      while try step(statement) {}
+    }
   }
 
   /// Runs a statement that begins or ends a transaction or savepoint, or sets what commits survive.
@@ -135,19 +135,22 @@ extension Connection {
   }
 
   /// Runs the library's own pragmas, of which a user's closure may not set some.
-  func runPragmas(_ script: String) throws {
-    authorization.isStore = true
-    defer { authorization.isStore = false }
-    try runScript(script)
-  }
+  func runPragmas(_ script: String) throws { try asStore { try runScript(script) } }
 
   /// Runs one of the library's own pragmas and returns the first column of its first row.
   @discardableResult
   func pragma(_ name: String) throws -> String? {
+    try asStore {
+      let statement = try prepare("PRAGMA \(name)")
+      guard try step(statement) else { return nil }
+      return sqlite3_column_text(statement.pointer, 0).map { String(cString: $0) }
+    }
+  }
+
+  /// Runs statements that only the store may run.
+  private func asStore<Result>(_ work: () throws -> Result) rethrows -> Result {
     authorization.isStore = true
     defer { authorization.isStore = false }
-    let statement = try prepare("PRAGMA \(name)")
-    guard try step(statement) else { return nil }
-    return sqlite3_column_text(statement.pointer, 0).map { String(cString: $0) }
+    return try work()
   }
 }

@@ -83,10 +83,9 @@ import Testing
     outbox.start()
     // The sixth pause lasts 32 seconds, and the others after it 60.
     await world.letTimePass { refreshes.value >= 7 }
-    let before = world.clock.now
     try await session.signIn(AccessToken("new"), as: "a")
-    await world.letTimePass { !world.sent.isEmpty }
-    #expect(world.clock.now - before < .seconds(20))
+    // Time stands still, so nothing but the sign-in ends the pause.
+    while world.sent.isEmpty { await Task.yield() }
     await outbox.stop()
     #expect(world.mock.sent.map { $0.headers["Authorization"] } == ["Bearer new"])
   }

@@ -62,6 +62,13 @@ import Testing
     #expect(transport.sent.map { $0.headers["X-Key"] } == [nil])
   }
 
+  @Test func `an empty field of a request is replaced by its key`() async throws {
+    let transport = ClosureTransport()
+    let request = Request<Void>.post("x", headers: ["Idempotency-Key": ""]).with(\.idempotencyKey, .value("k"))
+    try await NetworkClient(transport).send(request)
+    #expect(transport.sent.first?.headers["Idempotency-Key"] == "k")
+  }
+
   @Test func `a hedged request has one key`() async throws {
     let clock = LeapingClock()
     let transport = ClosureTransport()

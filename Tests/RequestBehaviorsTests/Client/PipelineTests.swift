@@ -88,6 +88,8 @@ import Testing
     let request = Request<Void>.get("x").with(.onCallEnd { _ in ended.update { $0.append("request") } })
     await #expect(throws: NetworkError.self) { try await client.send(request) }
     #expect(ended.value == ["group", "request"])
+    await #expect(throws: NetworkError.self) { try await client.send(.get("x").without(CallEndBehavior.self)) }
+    #expect(ended.value == ["group", "request"])
   }
 
   @Test func `without removes a behavior wherever it is listed`() throws {

@@ -10,17 +10,22 @@ import Testing
 
   init() throws { server = try DownloadFixture() }
 
-  @Test func `the bytes of two attempts at once are never in one file`() async throws {
-    let (isWriting, mayGoOn, count) = (TestGate(), TestGate(), Box(0))
-    // The first body waits when a part of it has been written. The second one comes at once.
-    let transport = ClosureTransport { request in
-      let number = count.update { count in
-        count += 1
-        return count
-      }
-      let parts = Box([Data(repeating: UInt8(number), count: 300_000), Data(repeating: UInt8(number), count: 300_000)])
+  /// A server whose response to each request has 600,000 bytes of the number of the request.
+  ///
+  /// - Parameters:
+  ///   - slow: The number of the request whose body waits at the gate when a half of it has been read.
+  ///   - isWriting: Counts the body that waits.
+  ///   - mayGoOn: The gate.
+  ///   - mayRespond: The gate at which the first request waits for its response; open by default.
+  /// - Returns: The server.
+  private func transport(
+    holding slow: Int, _ isWriting: TestGate, _ mayGoOn: TestGate, first mayRespond: TestGate? = nil
+  ) -> ClosureTransport {
+    ClosureTransport(numbered: { number, request in
+      if number == 1 { await mayRespond?.pass() }
+      let parts = Box(Array(repeating: Data(repeating: UInt8(number), count: 300_000), count: 2))
       let body = AsyncThrowingStream<Data, any Error>(unfolding: {
-        if number == 1, parts.value.count == 1 {
+        if number == slow, parts.value.count == 1 {
           isWriting.arrive()
           await mayGoOn.pass()
         }
@@ -28,7 +33,12 @@ import Testing
       })
       return NetworkResponse(
         request: request, statusCode: 200, headers: ["Content-Length": "600000"], body: .stream(ByteStream(body)))
-    }
+    })
+  }
+
+  @Test func `the bytes of two attempts at once are never in one file`() async throws {
+    let (isWriting, mayGoOn) = (TestGate(), TestGate())
+    let transport = transport(holding: 1, isWriting, mayGoOn)
     let error = Box<(any Error)?>(nil)
     let twice = ClosureBehavior("twice") { request, next in
       async let first = next(request)
@@ -45,24 +55,8 @@ import Testing
   }
 
   @Test func `an attempt whose response comes late leaves the file of a later one`() async throws {
-    let (mayRespond, isWriting, mayGoOn, count) = (TestGate(), TestGate(), TestGate(), Box(0))
-    let transport = ClosureTransport { request in
-      let number = count.update { count in
-        count += 1
-        return count
-      }
-      if number == 1 { await mayRespond.pass() }
-      let parts = Box([Data(repeating: UInt8(number), count: 300_000), Data(repeating: UInt8(number), count: 300_000)])
-      let body = AsyncThrowingStream<Data, any Error>(unfolding: {
-        if number == 2, parts.value.count == 1 {
-          isWriting.arrive()
-          await mayGoOn.pass()
-        }
-        return parts.update { $0.isEmpty ? nil : $0.removeFirst() }
-      })
-      return NetworkResponse(
-        request: request, statusCode: 200, headers: ["Content-Length": "600000"], body: .stream(ByteStream(body)))
-    }
+    let (mayRespond, isWriting, mayGoOn) = (TestGate(), TestGate(), TestGate())
+    let transport = transport(holding: 2, isWriting, mayGoOn, first: mayRespond)
     let error = Box<(any Error)?>(nil)
     let twice = ClosureBehavior("twice") { request, next in
       async let first = next(request)

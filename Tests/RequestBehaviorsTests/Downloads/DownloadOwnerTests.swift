@@ -206,29 +206,36 @@ import Testing
     #expect(try Data(contentsOf: destination) == server.content.value)
   }
 
+  /// Begins a download whose server stops to send within the body, and waits until a part of it is in the file.
+  private func beginStalledDownload(_ behaviors: [any RequestBehavior]) async -> Task<NetworkResponse, any Error> {
+    let (parts, body) = AsyncThrowingStream.makeStream(of: Data.self)
+    let transport = ClosureTransport { request in
+      NetworkResponse(
+        request: request, statusCode: 200, headers: ["ETag": "\"a\""],
+        body: .stream(ByteStream(parts) { body.finish() }))
+    }
+    let stalled = NetworkClient(
+      configuration: RequestConfiguration(baseURL: baseURL, behaviors: behaviors), transport: transport)
+    let destination = server.destination
+    let download = Task { try await stalled.download(.get("file"), to: destination) }
+    body.yield(Data(count: 300 << 10))
+    while !FileManager.default.fileExists(atPath: destination.path + ".partial.json") { await Task.yield() }
+    return download
+  }
+
   @Test func `a sign-out ends a download whose server has stopped sending, and frees its place for the next user`()
     async throws
   {
     let behaviors = try await signedIn()
-    let (parts, server) = AsyncThrowingStream.makeStream(of: Data.self)
-    let transport = ClosureTransport { request in
-      NetworkResponse(
-        request: request, statusCode: 200, headers: ["ETag": "\"a\""],
-        body: .stream(ByteStream(parts) { server.finish() }))
-    }
-    let stalled = NetworkClient(
-      configuration: RequestConfiguration(baseURL: baseURL, behaviors: behaviors), transport: transport)
-    let destination = self.server.destination
-    let download = Task { try await stalled.download(.get("file"), to: destination) }
-    server.yield(Data(count: 300 << 10))
-    while !FileManager.default.fileExists(atPath: destination.path + ".partial.json") { await Task.yield() }
+    let destination = server.destination
+    let download = await beginStalledDownload(behaviors)
     try await session.signOut()
     try await session.signIn(AccessToken("bob"))
-    try await self.server.client(behaviors).download(.get("file"), to: destination)
+    try await server.client(behaviors).download(.get("file"), to: destination)
     let error = await #expect(throws: NetworkError.self) { try await download.value }
     #expect(error?.code == .signedOut)
-    #expect(try self.server.names == ["file.bin"])
-    #expect(try Data(contentsOf: destination) == self.server.content.value)
+    #expect(try server.names == ["file.bin"])
+    #expect(try Data(contentsOf: destination) == server.content.value)
   }
 
   @Test func `a download of another user that waits at the sign-out keeps its own file`() async throws {
@@ -325,18 +332,8 @@ import Testing
       }
     }
     let behaviors = try await signedIn()
-    let (parts, body) = AsyncThrowingStream.makeStream(of: Data.self)
-    let transport = ClosureTransport { request in
-      NetworkResponse(
-        request: request, statusCode: 200, headers: ["ETag": "\"a\""],
-        body: .stream(ByteStream(parts) { body.finish() }))
-    }
-    let stalled = NetworkClient(
-      configuration: RequestConfiguration(baseURL: baseURL, behaviors: behaviors + [leaving]), transport: transport)
     let (client, destination) = (server.client(behaviors), server.destination)
-    let alices = Task { try await stalled.download(.get("file"), to: destination) }
-    body.yield(Data(count: 300 << 10))
-    while !FileManager.default.fileExists(atPath: destination.path + ".partial.json") { await Task.yield() }
+    let alices = await beginStalledDownload(behaviors + [leaving])
     try await session.signIn(AccessToken("bob"))
     await gate.waitForArrivals(1)
     let bobs = Task { try await client.download(.get("file"), to: destination) }

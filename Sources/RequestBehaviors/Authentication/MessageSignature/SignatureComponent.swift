@@ -104,10 +104,3 @@ public struct SignatureComponent: Sendable, Hashable, ExpressibleByStringLiteral
     NetworkError(.invalidRequest, "the signature is to cover \(self), but \(reason) (RFC 9421 §2)")
   }
 }
-
-/// Strings of structured fields (RFC 9651 §3.3.3).
-enum StructuredText {
-  static func quoted(_ text: String) -> String {
-    "\"" + text.replacing(scalar: "\\", with: "\\\\").replacing(scalar: "\"", with: "\\\"") + "\""
-  }
-}

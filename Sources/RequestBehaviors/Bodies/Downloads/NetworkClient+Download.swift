@@ -106,10 +106,7 @@ extension DownloadBehavior {
   fileprivate func finish(_ response: NetworkResponse) async throws -> NetworkResponse {
     var response = response
     // A response of a cache did not pass `intercept`.
-    do { try owner.verify() } catch {
-      response.body.cancel()
-      throw error
-    }
+    try owner.verify(for: response)
     if response.statusCode == 304 { return response }
     file.belong(to: response.request.call)
     if case .file(file.partial) = response.body {

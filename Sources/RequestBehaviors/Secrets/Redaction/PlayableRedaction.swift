@@ -205,22 +205,26 @@ package struct PlayableRedaction: Sendable {
   }
 
   private func hidingURL(in run: String) -> String {
-    let query = run.firstIndex(of: "?")
-    // A URL in the query of another one is an item of it.
-    let scheme = run.firstRange(of: "://").flatMap { $0.lowerBound < query ?? run.endIndex ? $0 : nil }.map { mark in
-      run[..<mark.lowerBound].lastIndex { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.map { run.index(after: $0) }
-        ?? run.startIndex
-    }
-    // Of a URL without a scheme nothing tells where it begins, and only its query matters.
-    guard let start = scheme ?? query else { return run }
+    guard let start = PlayableRedaction.startOfURL(in: run) else { return run }
     let end = run.lastIndex { $0 != ";" && $0 != "," }.map { run.index(after: $0) } ?? run.endIndex
     guard start < end else { return run }
     let text = String(run[start..<end])
     let shown = url(text)
     var plain = URLComponents(string: text)
-    // A fragment without pairs is a place in a page.
+    // Nothing is hidden if only the spelling changes. A fragment without pairs is a place in a page.
     if plain?.fragment?.contains("=") == false { plain?.fragment = nil }
     return shown == plain?.string ? run : run[..<start] + shown + run[end...]
+  }
+
+  /// Returns the index of the scheme of a URL, or else of its query; `nil` without either.
+  ///
+  /// Nothing tells where a URL without a scheme begins, and only its query matters.
+  private static func startOfURL(in run: String) -> String.Index? {
+    let query = run.firstIndex(of: "?")
+    // A URL in the query of another one is an item of it.
+    guard let mark = run[..<(query ?? run.endIndex)].firstRange(of: "://") else { return query }
+    let before = run[..<mark.lowerBound].lastIndex { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
+    return before.map { run.index(after: $0) } ?? run.startIndex
   }
 
   // MARK: Bodies
