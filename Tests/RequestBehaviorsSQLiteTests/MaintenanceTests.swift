@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import RequestBehaviors
 import RequestBehaviorsSQLite
 import Testing
 
@@ -123,6 +124,36 @@ import Testing
     let copy = try SQLiteStore(path: test.folder.file("copy.sqlite"), migrations: [TestStore.artwork])
     #expect(try await copy.read { try $0.query("SELECT * FROM artwork ORDER BY id", as: Artwork.self) } == all)
     await #expect(throws: SQLiteError.self) { try await test.store.backup(to: test.store.path) }
+  }
+
+  /// A look at the path finds no file, the other file, or first the one and then the other.
+  @Test func `no write into a removed file succeeds while another file comes and goes at its path`() async throws {
+    let test = try TestStore()
+    try await test.store.write { try $0.execute("INSERT INTO artwork (title) VALUES ('Haystacks')") }
+    let (file, other) = (test.folder.file(), test.folder.file("other"))
+    try Data().write(to: URL(fileURLWithPath: other))
+    try FileManager.default.removeItem(atPath: file)
+    let isOver = Locked(false)
+    let moving = AsyncStream.makeStream(of: Void.self)
+    Thread.detachNewThread {
+      while !isOver.withLock({ $0 }) {
+        rename(other, file)
+        rename(file, other)
+      }
+      moving.continuation.finish()
+    }
+    var saved = 0
+    for _ in 0..<2_000 {
+      do {
+        try await test.store.write { try $0.execute("INSERT INTO artwork (title) VALUES ('Poplars')") }
+        saved += 1
+      } catch let error as SQLiteError {
+        guard error.code == .readOnly else { throw error }
+      }
+    }
+    isOver.withLock { $0 = true }
+    for await _ in moving.stream {}
+    #expect(saved == 0)
   }
 
   @Test(arguments: [false, true], [SQLiteDurability.normal, .full])

@@ -19,9 +19,11 @@ struct OpenCacheFile: Sendable {
       do {
         return try openOnce(path, bodies: bodies, configuration: configuration)
       } catch {
-        // A file that is missing by now may have been made and removed since.
+        // A file that is missing by now may have been made and removed since. A later file may have the number of one
+        // that was removed.
         let now = FileIdentity(path)
-        guard now == nil || now != found else { throw error }
+        let hasMoved = (error as? SQLiteError)?.tellsOfMovedFile == true
+        guard hasMoved || now == nil || now != found else { throw error }
       }
     }
     return try openOnce(path, bodies: bodies, configuration: configuration)

@@ -191,12 +191,16 @@ extension SQLiteCacheStore {
     var file = state.withLock { $0.current }
     // Another process has replaced the file: a write to the old one would be lost.
     if !file.isInPlace { file = try await reopen(file) }
+    var wasDamaged = false
     while true {
       do {
         return try await work(file)
-      } catch let error where OpenCacheFile.isOfDamage(error) {
-        return try await work(try await replace(file))
-      } catch is SQLiteError where (file.store.state.isClosed || !file.isInPlace) && !isClosed {
+      } catch let error where OpenCacheFile.isOfDamage(error) && !wasDamaged {
+        wasDamaged = true
+        file = try await replace(file)
+      } catch let error as SQLiteError
+        where (error.tellsOfMovedFile || file.store.state.isClosed || !file.isInPlace) && !isClosed
+      {
         // Nothing was written. A removal must be counted in the new file, which the other processes use.
         file = try await reopen(file)
       }

@@ -51,7 +51,7 @@ extension Connection {
     let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
     guard result == SQLITE_OK, hasMoved != 0 else { return }
     // SQLite also calls a file moved if the process may not look into the folder.
-    if FileIdentity(state.file) == nil, !FileIdentity.isMissing(state.file) { return }
+    if case .hidden = FileIdentity.Look(at: state.file) { return }
     throw SQLiteError.movedFile(at: path)
   }
 

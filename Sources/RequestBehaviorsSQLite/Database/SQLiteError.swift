@@ -70,7 +70,10 @@ extension SQLiteError {
 
 extension SQLiteError {
   /// `SQLITE_READONLY_DBMOVED`, which is a macro that Swift does not import.
-  static let fileHasMoved: Int32 = SQLITE_READONLY | 4 << 8
+  private static let fileHasMovedCode: Int32 = SQLITE_READONLY | 4 << 8
+
+  /// Whether the store's file is no longer at its path.
+  var tellsOfMovedFile: Bool { extendedCode == Self.fileHasMovedCode }
 
   /// Returns the error of a store whose file is no longer at its path.
   static func movedFile(at path: String) -> SQLiteError {
@@ -78,7 +81,7 @@ extension SQLiteError {
       .readOnly,
       "the file was removed or replaced while the store had it open; close this store, and then open another",
       path: path)
-    error.extendedCode = fileHasMoved
+    error.extendedCode = fileHasMovedCode
     return error
   }
 

@@ -47,7 +47,11 @@ final class StoreState: Sendable {
   /// rights.
   var isFileInPlace: Bool {
     guard let opened = identity.withLock({ $0 }) else { return true }
-    return FileIdentity(file).map { $0 == opened } ?? !FileIdentity.isMissing(file)
+    return switch FileIdentity.Look(at: file) {
+    case .file(let found): found == opened
+    case .missing: false
+    case .hidden: true
+    }
   }
 
   /// Throws if the file at the path is no longer the one that the first connection opened.

@@ -103,7 +103,7 @@ extension OutboxDrainer {
   ///
   /// The claim is given back when the file is next opened.
   private func isLost(after error: any Error) -> Bool {
-    let hasMoved = (error as? SQLiteError)?.extendedCode == SQLiteError.fileHasMoved
+    let hasMoved = (error as? SQLiteError)?.tellsOfMovedFile == true
     guard core.store.state.isClosed || hasMoved else { return false }
     end(with: error)
     return true
