@@ -7,7 +7,9 @@ extension CassetteTransport {
   ) async throws -> NetworkResponse {
     do {
       let player = try CassettePlayer(entry, folder: file.folder, pace: pace, request, at: start)
-      return try watched(try await player.response())
+      // Without waits the response is there at once, so it needs no task of its own.
+      guard pace.waits else { return try open.watched(try await player.response()) }
+      return try open.watched(try await open.response { try await player.response() })
     } catch let error as CassetteError {
       throw NetworkError(.unmatchedRequest, error.description, request: request)
     }
@@ -54,45 +56,6 @@ extension CassetteTransport {
         body: request.body?.data,
         contentType: request.headers[.contentType] ?? request.body?.contentType)
     }
-  }
-
-  /// Returns the request with the bytes of its body, which are no longer read when the transport is shut down.
-  func withBodyInMemory(_ request: NetworkRequest, sentAt start: Duration) async throws -> NetworkRequest {
-    guard let body = request.body, body.data == nil else { return request }
-    let reading = PendingResult<NetworkRequest>()
-    let number = try state.withLock { state in
-      if state.isShutDown { throw CassetteTransport.shutDownError }
-      state.lastOpen += 1
-      state.readings[state.lastOpen] = reading
-      return state.lastOpen
-    }
-    defer { state.withLock { _ = $0.readings.removeValue(forKey: number) } }
-    return try await request.withBodyInMemory(sentAt: start, endedBy: reading)
-  }
-
-  /// Returns a response whose body ends when the transport is shut down.
-  ///
-  /// - Throws: ``NetworkError`` of code `clientShutDown` if that has happened while the head was waited for.
-  func watched(_ response: NetworkResponse) throws -> NetworkResponse {
-    guard case .stream(let stream) = response.body else {
-      if state.withLock({ $0.isShutDown }) { throw CassetteTransport.shutDownError }
-      return response
-    }
-    let canceller = stream.canceller
-    let number = state.withLock { state -> UInt64? in
-      guard !state.isShutDown else { return nil }
-      state.lastOpen += 1
-      state.open[state.lastOpen] = canceller
-      return state.lastOpen
-    }
-    guard let number else {
-      canceller.cancel(throwing: CassetteTransport.shutDownError)
-      throw CassetteTransport.shutDownError
-    }
-    stream.onCompletion { [weak self] _ in
-      self?.state.withLock { _ = $0.open.removeValue(forKey: number) }
-    }
-    return response
   }
 }
 

@@ -33,7 +33,7 @@ extension CassetteTransport {
         throw error
       }
     }
-    return request.options.delivery == .buffered ? try await response.buffered() : try watched(response)
+    return request.options.delivery == .buffered ? try await response.buffered() : try open.watched(response)
   }
 }
 

@@ -38,10 +38,6 @@ public final class CassetteTransport: Transport {
     var secrets: Set<String> = []
     var unmatched: [String] = []
     var live: (any Transport)?
-    var open: [UInt64: ByteStream.Canceller] = [:]
-    var lastOpen: UInt64 = 0
-    /// The bodies of requests that are being read.
-    var readings: [UInt64: PendingResult<NetworkRequest>] = [:]
     var isShutDown = false
     /// Whether this is the transport that records the file.
     var isRecording = false
@@ -56,6 +52,7 @@ public final class CassetteTransport: Transport {
   let ignored: Set<String>
   let state = Locked(State())
   let pace: ReplayPace
+  let open = OpenSends(endedWith: "the cassette was shut down")
   private let makeLive: @Sendable () -> any Transport
 
   /// Creates a transport over the file of a test.
@@ -145,10 +142,10 @@ public final class CassetteTransport: Transport {
   public func send(_ request: NetworkRequest) async throws -> NetworkResponse {
     try request.validate()
     try Task.checkCancellation()
-    if state.withLock({ $0.isShutDown }) { throw CassetteTransport.shutDownError }
+    try open.checkIsRunning()
     guard mode != .live else { return try await live.send(request) }
     let start = request.call.clock.now()
-    let shown = try await withBodyInMemory(request, sentAt: start)
+    let shown = try await open.withBodyInMemory(request, sentAt: start)
     if mode != .recordAll, let entry = take(shown) {
       let progress = request.options.progress?.begin(sending: shown.body?.length)
       if let length = shown.body?.length { progress?.sent(length, of: length) }
@@ -161,7 +158,7 @@ public final class CassetteTransport: Transport {
 
   /// Whether the transport below adds a credential; false for a cassette that only plays.
   public func addsCredentials(to request: NetworkRequest) -> Bool {
-    mode == .replay ? false : live.addsCredentials(to: request)
+    mode == .replay ? false : (try? live)?.addsCredentials(to: request) ?? false
   }
 
   /// Makes the transport below forget its user, if it was used.
@@ -169,12 +166,11 @@ public final class CassetteTransport: Transport {
 
   /// Writes what was recorded, and ends open responses; later sends fail.
   public func shutdown() async {
-    let (streams, live, readings) = state.withLock { state in
+    let live = state.withLock { state in
       state.isShutDown = true
-      return (Array(state.open.values), state.live, Array(state.readings.values))
+      return state.live
     }
-    for reading in readings { reading.end(.failure(CassetteTransport.shutDownError)) }
-    for stream in streams { stream.cancel(throwing: CassetteTransport.shutDownError) }
+    open.shutdown()
     await live?.shutdown()
     do { try save() } catch { CassetteTransport.warn("\(error)") }
     let wasRecording = state.withLock { state in
@@ -184,18 +180,21 @@ public final class CassetteTransport: Transport {
     if wasRecording { file.endRecording() }
   }
 
-  static let shutDownError = NetworkError(.clientShutDown, "the cassette was shut down")
-
   static func warn(_ text: String) { StandardError.write(text) }
 
+  /// The transport below, which is made when it is first needed.
   var live: any Transport {
-    if let live = state.withLock({ $0.live }) { return live }
-    // Made outside of the lock, because it is the user's code.
-    let made = makeLive()
-    return state.withLock { state in
-      let live = state.live ?? made
-      state.live = live
-      return live
+    get throws {
+      if let live = state.withLock({ $0.live }) { return live }
+      // Made outside of the lock, because it is the user's code.
+      let made = makeLive()
+      return try state.withLock { state in
+        if let live = state.live { return live }
+        // The shutdown would not have shut it down.
+        if state.isShutDown { throw open.shutDownError }
+        state.live = made
+        return made
+      }
     }
   }
 }

@@ -19,6 +19,9 @@ public struct ReplayPace: Sendable, Hashable {
     ReplayPace(factor: factor > 0 ? factor : 0)
   }
 
+  /// Whether responses may take time.
+  var waits: Bool { factor > 0 }
+
   func time(_ recorded: Duration) -> Duration {
     // Few durations can be divided by a tiny number.
     factor == 1 ? recorded : factor > 0 ? Duration(clamping: recorded.inSeconds / factor) : .zero

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 #if canImport(Glibc)
@@ -128,7 +129,13 @@ enum LoopbackSocket {
   /// It waits for at most a number of milliseconds, or without a limit for -1.
   static func poll(_ descriptors: [(descriptor: Int32, reads: Bool)], milliseconds: Int32) -> [Bool] {
     var entries = descriptors.map { pollfd(fd: $0.descriptor, events: $0.reads ? Int16(POLLIN) : 0, revents: 0) }
-    let count = systemPoll(&entries, nfds_t(entries.count), milliseconds)
+    let deadline = milliseconds < 0 ? nil : DispatchTime.now().uptimeNanoseconds + UInt64(milliseconds) * 1_000_000
+    var (left, count) = (milliseconds, systemPoll(&entries, nfds_t(entries.count), milliseconds))
+    while count < 0, errno == EINTR {
+      let now = DispatchTime.now().uptimeNanoseconds
+      if let deadline { left = deadline > now ? Int32((deadline - now + 999_999) / 1_000_000) : 0 }
+      count = systemPoll(&entries, nfds_t(entries.count), left)
+    }
     return entries.map { count > 0 && $0.revents != 0 }
   }
 

@@ -115,7 +115,9 @@ final class MockStream: Sendable {
     let time = min(duration, limit ?? duration)
     try await paced.wait(for: time)
     if let limit, limit <= duration {
-      var error = NetworkError(.timedOut, "the mock's stream waits longer than \(limit)", request: request)
+      // The request's own limit, of which a part is over.
+      let whole = (limit == left.idle ? idleTimeout : request.timeout) ?? limit
+      var error = NetworkError(.timedOut, "the mock's stream waits longer than \(whole)", request: request)
       error.progress = NetworkError.Progress(.headReceived)
       throw error
     }

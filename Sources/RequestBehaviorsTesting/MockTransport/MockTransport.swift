@@ -42,17 +42,6 @@ public final class MockTransport: Transport {
     var stubs: [MockStub] = []
     var sent: [NetworkRequest] = []
     var unmatched: [NetworkRequest] = []
-    /// End what waits: responses, and bodies of requests.
-    var endings: [Int: @Sendable (NetworkError) -> Void] = [:]
-    var lastNumber = 0
-    var openStreams: [Int: OpenStream] = [:]
-    var isShutDown = false
-  }
-
-  /// A streamed response whose body has not ended.
-  private struct OpenStream {
-    let request: NetworkRequest
-    let canceller: ByteStream.Canceller
   }
 
   // Responds to the requests that no stub matches.
@@ -60,6 +49,7 @@ public final class MockTransport: Transport {
   /// Whether requests are kept for ``sent``; they hold their calls.
   private let keepsRequests: Bool
   private let state = Locked(State())
+  private let open = OpenSends(endedWith: "the mock transport was shut down")
   private let watchers = LoopbackWatchers()
 
   /// Creates a transport without stubs.
@@ -164,12 +154,11 @@ public final class MockTransport: Transport {
   ///
   /// - Throws: ``MockVerificationError``, which lists the problems.
   public func verify() throws {
-    let (stubs, unmatched, open) = state.withLock { state in
-      (state.stubs, state.unmatched, state.openStreams.sorted { $0.key < $1.key }.map(\.value.request))
-    }
+    let (stubs, unmatched) = state.withLock { ($0.stubs, $0.unmatched) }
+    let streams = openStreamRequests
     let problems = stubs.compactMap(\.problem)
-    guard !problems.isEmpty || !unmatched.isEmpty || !open.isEmpty else { return }
-    throw MockVerificationError(unusedStubs: problems, unmatchedRequests: unmatched, openStreams: open)
+    guard !problems.isEmpty || !unmatched.isEmpty || !streams.isEmpty else { return }
+    throw MockVerificationError(unusedStubs: problems, unmatchedRequests: unmatched, openStreams: streams)
   }
 
   // MARK: - Transport
@@ -182,84 +171,22 @@ public final class MockTransport: Transport {
     let start = request.call.clock.now()
     try request.validate()
     try Task.checkCancellation()
-    try checkIsRunning()
+    try open.checkIsRunning()
     let progress = request.options.progress?.begin(sending: request.body?.length)
-    let shown = try await withBodyInMemory(request, sentAt: start)
+    let shown = try await open.withBodyInMemory(request, sentAt: start)
     if let length = shown.body?.length { progress?.sent(length, of: length) }
     if keepsRequests { state.withLock { $0.sent.append(shown) } }
     watchers.notify()
     let exchange = MockExchange(request: request, shown: shown, start: start, answer: try answer(to: shown))
-    guard exchange.mayWait else { return try watched(try exchange.immediateResponse()).counted(by: progress) }
-    let pending = PendingResult<NetworkResponse>(dispose: { $0.body.cancel() })
-    let number = try enter(pending)
-    defer { leave(number) }
-    return try watched(try await pending.run { try await exchange.response() }).counted(by: progress)
+    guard exchange.mayWait else { return try open.watched(try exchange.immediateResponse()).counted(by: progress) }
+    return try open.watched(try await open.response { try await exchange.response() }).counted(by: progress)
   }
 
   /// The requests whose streamed response has not ended, in the order in which they were sent.
-  var openStreamRequests: [NetworkRequest] {
-    state.withLock { $0.openStreams.sorted { $0.key < $1.key }.map(\.value.request) }
-  }
-
-  /// Records a streamed body as open until it has ended, without retaining it.
-  private func watched(_ response: NetworkResponse) throws -> NetworkResponse {
-    guard case .stream(let stream) = response.body else { return response }
-    let open = OpenStream(request: response.request, canceller: stream.canceller)
-    let number = state.withLock { state -> Int? in
-      guard !state.isShutDown else { return nil }
-      state.lastNumber += 1
-      state.openStreams[state.lastNumber] = open
-      return state.lastNumber
-    }
-    guard let number else {
-      stream.cancel(throwing: MockTransport.shutDownError)
-      throw MockTransport.shutDownError
-    }
-    stream.onCompletion { [weak self] _ in
-      guard let self else { return }
-      state.withLock { _ = $0.openStreams.removeValue(forKey: number) }
-    }
-    return response
-  }
+  var openStreamRequests: [NetworkRequest] { open.streamedRequests }
 
   /// Ends delayed responses and streams with the code `clientShutDown`; later sends fail with that code too.
-  public func shutdown() async {
-    let (endings, streams) = state.withLock { state in
-      state.isShutDown = true
-      // They end in the order in which they began.
-      return (
-        state.endings.sorted { $0.key < $1.key }.map(\.value),
-        state.openStreams.sorted { $0.key < $1.key }.map(\.value.canceller)
-      )
-    }
-    for end in endings { end(MockTransport.shutDownError) }
-    for stream in streams { stream.cancel(throwing: MockTransport.shutDownError) }
-  }
-
-  private static let shutDownError = NetworkError(.clientShutDown, "the mock transport was shut down")
-
-  private func checkIsRunning() throws {
-    if state.withLock({ $0.isShutDown }) { throw MockTransport.shutDownError }
-  }
-
-  private func enter<Value>(_ pending: PendingResult<Value>) throws -> Int {
-    try state.withLock { state in
-      if state.isShutDown { throw MockTransport.shutDownError }
-      state.lastNumber += 1
-      state.endings[state.lastNumber] = { pending.end(.failure($0)) }
-      return state.lastNumber
-    }
-  }
-
-  private func leave(_ number: Int) { state.withLock { _ = $0.endings.removeValue(forKey: number) } }
-
-  private func withBodyInMemory(_ request: NetworkRequest, sentAt start: Duration) async throws -> NetworkRequest {
-    guard let body = request.body, body.data == nil else { return request }
-    let reading = PendingResult<NetworkRequest>()
-    let number = try enter(reading)
-    defer { leave(number) }
-    return try await request.withBodyInMemory(sentAt: start, endedBy: reading)
-  }
+  public func shutdown() async { open.shutdown() }
 
   private func answer(to request: NetworkRequest) throws -> MockResponse {
     var mismatches: [String] = []

@@ -283,23 +283,31 @@ import Testing
     #expect(playing.unused.isEmpty)
   }
 
-  @Test func `a shutdown ends the wait for a response's head`() async throws {
+  /// Plays a response that takes 20 seconds, and shuts the cassette down while the time stands still.
+  private func errorOfShutdown(during response: (MockStub) -> MockStub) async throws -> NetworkError {
     let clock = ManualClock()
     let mock = MockTransport(baseURL: bench.baseURL)
-    mock.on(.get, "slow").respond(200, text: "late").delayed(by: .seconds(20))
+    _ = response(mock.on(.get, "slow"))
     let recording = try bench.cassette(.recordAll, over: mock)
     let live = bench.client(recording, clock: clock.requestClock)
     _ = try await clock.run { try await live.send(Request<String>.get("slow")) }
     await recording.shutdown()
     let playing = try bench.cassette(.replay, pace: .recorded)
-    let call = Call(clock: clock.requestClock)
-    let request = NetworkRequest(url: bench.baseURL.appending(path: "slow"), call: call)
+    let request = NetworkRequest(url: bench.baseURL.appending(path: "slow"), call: Call(clock: clock.requestClock))
     let sending = Task { try await playing.send(request) }
     await clock.waitForSleepers(1)
     await playing.shutdown()
-    clock.advance(by: .seconds(20))
-    let error = await #expect(throws: NetworkError.self) { try await sending.value }
-    #expect(error?.code == .clientShutDown)
+    return try #require(await #expect(throws: NetworkError.self) { try await sending.value })
+  }
+
+  @Test func `a shutdown ends the wait for a response's head`() async throws {
+    let error = try await errorOfShutdown { $0.respond(200, text: "late").delayed(by: .seconds(20)) }
+    #expect(error.code == .clientShutDown)
+  }
+
+  @Test func `a shutdown ends the wait for the body of a buffered response`() async throws {
+    let error = try await errorOfShutdown { $0.stream("a", .wait(.seconds(20)), "b") }
+    #expect(error.code == .clientShutDown)
   }
 
   @Test(arguments: [false, true])

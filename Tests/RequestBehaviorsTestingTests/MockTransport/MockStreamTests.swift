@@ -87,11 +87,14 @@ import Testing
           seen.append(String(decoding: chunk, as: UTF8.self))
         }
       } catch let error as NetworkError {
-        seen.append("\(error.code) after \(clock.now)")
+        seen.append("\(error.code) after \(clock.now): \(error)")
       }
       return seen
     }
-    #expect(seen == ["one", "two", "timedOut after \(Duration.seconds(5))"])
+    let message = "the mock's stream waits longer than \(Duration.seconds(3))"
+    #expect(seen.count == 3)
+    #expect(seen.last?.hasPrefix("timedOut after \(Duration.seconds(5))") == true)
+    #expect(seen.last?.contains(message) == true)
   }
 
   @Test func `a stream fails after its chunks`() async throws {

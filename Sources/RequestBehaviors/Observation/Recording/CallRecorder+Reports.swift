@@ -61,10 +61,7 @@ extension CallRecorder {
     let bodies = bodies
     change(place) { call, send in
       let size = call.sends[send].note(RecordedSend.Chunk(at: time, bytes: chunk.count))
-      let before = call.sends[send].responseBody
-      let kept = bodies.adding(chunk, to: before)
-      call.sends[send].responseBody = kept
-      return size + (kept?.count ?? 0) - (before?.count ?? 0)
+      return size + bodies.add(chunk, to: &call.sends[send].responseBody)
     }
   }
 

@@ -16,9 +16,14 @@ public struct RecordedBodies: Sendable, Hashable {
   /// Returns what is kept of a body; `nil` if no body is kept.
   func beginning(of body: Data) -> Data? { limit > 0 ? Data(body.prefix(limit)) : nil }
 
-  /// Returns what is kept of a body after a chunk of it has come.
-  func adding(_ chunk: Data, to kept: Data?) -> Data? {
-    let count = kept?.count ?? 0
-    return count < limit ? (kept ?? Data()) + chunk.prefix(limit - count) : kept
+  /// Adds a chunk of a body to what is kept of it, without a copy of the chunks before.
+  ///
+  /// - Returns: The number of bytes that were added.
+  func add(_ chunk: Data, to kept: inout Data?) -> Int {
+    let added = chunk.prefix(max(0, limit - (kept?.count ?? 0)))
+    guard !added.isEmpty else { return 0 }
+    if kept == nil { kept = Data() }
+    kept?.append(added)
+    return added.count
   }
 }

@@ -27,11 +27,8 @@ public struct RecordingBehavior: CallObserver, UniqueBehavior, SharedStateBehavi
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
     var response = try await next(request)
     let place = SendPlace(response.request)
-    guard case .stream(let stream) = response.body else {
-      recorder.note(response, at: place)
-      return response
-    }
     recorder.note(response, at: place)
+    guard case .stream(let stream) = response.body else { return response }
     let clock = request.call.clock
     response.body = .stream(
       stream.wrapped { base in
