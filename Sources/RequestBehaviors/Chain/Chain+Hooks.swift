@@ -1,9 +1,34 @@
 /// The hooks of one behavior, around all behaviors further in.
 extension Chain {
   /// Runs the other hooks of the behavior at an index around all behaviors further in.
-  // Inlined, as `intercept` is.
+  // Inlined, and the hooks before and after the behaviors further in are not; see `intercept`.
   @inline(__always)
   func runHooks(at index: Int, _ original: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
+    let hooks = run.places[index].toCall
+    let request: NetworkRequest
+    if hooks.isDisjoint(with: .ofRequest) {
+      request = original
+      run.note(original.body)
+    } else {
+      request = try await runRequestHooks(at: index, original, in: run)
+    }
+    let response: NetworkResponse
+    do {
+      response = try await proceed(from: index + 1, request, in: run)
+    } catch {
+      if hooks.contains(.afterFailure) { await runFailureHook(at: index, error, for: request, in: run) }
+      throw error
+    }
+    // A status that is not acceptable is a failure for the hooks, although it reaches the caller as a response.
+    guard hooks.contains(response.isAcceptable ? .afterSuccess : .afterFailure) else { return response }
+    return try await runResponseHook(at: index, response, for: request, in: run)
+  }
+
+  /// Runs the hooks before the behaviors further in.
+  @inline(never)
+  private func runRequestHooks(
+    at index: Int, _ original: NetworkRequest, in run: ChainRun
+  ) async throws -> NetworkRequest {
     let place = run.places[index]
     let hooks = place.toCall
     let behavior = behavior(at: index, place)
@@ -29,25 +54,26 @@ extension Chain {
     }
     run.note(request.body)
     if hooks.contains(.beforeSend) { await behavior.beforeSend(request) }
-    // A status that is not acceptable is a failure for the hooks, although it reaches the caller as a response.
-    let response: NetworkResponse
-    do {
-      response = try await proceed(from: index + 1, request, in: run)
-    } catch {
-      if hooks.contains(.afterFailure) { await failureHook(at: index, place).afterFailure(error, for: request) }
-      throw error
-    }
+    return request
+  }
+
+  /// Runs the hook after a failure of the behaviors further in.
+  @inline(never)
+  private func runFailureHook(
+    at index: Int, _ error: any Error, for request: NetworkRequest, in run: ChainRun
+  ) async { await failureHook(at: index, run.places[index]).afterFailure(error, for: request) }
+
+  /// Runs the hook that a response calls.
+  @inline(never)
+  private func runResponseHook(
+    at index: Int, _ response: NetworkResponse, for request: NetworkRequest, in run: ChainRun
+  ) async throws -> NetworkResponse {
     guard response.isAcceptable else {
-      // The error has words of the response's body, which need not be read for a default.
-      if hooks.contains(.afterFailure) {
-        let error = NetworkError.unacceptableStatus(response)
-        await failureHook(at: index, place).afterFailure(error, for: request)
-      }
+      await runFailureHook(at: index, NetworkError.unacceptableStatus(response), for: request, in: run)
       return response
     }
-    guard hooks.contains(.afterSuccess) else { return response }
     do {
-      try await behavior.afterSuccess(response, for: request)
+      try await behavior(at: index, run.places[index]).afterSuccess(response, for: request)
     } catch {
       run.call.noteSecrets(in: request.headers)
       response.body.cancel()

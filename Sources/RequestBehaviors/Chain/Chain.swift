@@ -77,7 +77,7 @@ final class Chain: Sendable {
   }
 
   /// Runs the request through the whole list.
-  // Inlined, as `intercept` is.
+  // Inlined, because a call waits in this function only once.
   @inline(__always)
   func run(_ original: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     var request = original
@@ -100,8 +100,8 @@ final class Chain: Sendable {
   }
 
   /// Asks the behaviors for the owners of a request's call.
-  // Inlined, as `intercept` is.
-  @inline(__always)
+  // Not inlined; see `intercept`.
+  @inline(never)
   private func beginOwners(of request: NetworkRequest, at places: [Place]) async {
     // Behaviors are asked for owners only after the call has begun to watch for their end.
     if places.contains(where: { $0.toCall.contains(.scope) }) { request.call.beginOwner() }
@@ -140,24 +140,16 @@ final class Chain: Sendable {
   func proceed(
     from start: Int, _ original: NetworkRequest, in run: ChainRun
   ) async throws -> NetworkResponse {
-    let places = run.places
-    var request = original
-    var index = start
-    while index < places.count, places[index].hasCredential, !takesPart(at: index, in: request) {
-      index += 1
-    }
+    let index = firstTakingPart(from: start, in: original, run)
     // All caches were asked, and the network may not be: no behavior further in may send, wait or count a failure.
-    if start <= endOfCaches, endOfCaches <= index, request.options.caching == .onlyIfCached {
-      return .gatewayTimeout(to: request)
+    if start <= endOfCaches, endOfCaches <= index, original.options.caching == .onlyIfCached {
+      return .gatewayTimeout(to: original)
     }
-    // The signature must cover the request as it is sent.
-    if start <= endOfLimiters, endOfLimiters <= index { run.call.renew(&request) }
-    // The last behaviors see what the transport gets.
-    if start <= lastStart, index >= lastStart, index < places.count { withholdForeignSecrets(&request) }
+    let request = prepared(original, from: start, to: index, in: run)
     let response: NetworkResponse
-    if index == places.count {
+    if index == run.places.count {
       response = try await send(request, in: run)
-    } else if places[index].toCall.contains(.intercept) {
+    } else if run.places[index].toCall.contains(.intercept) {
       response = try await intercept(at: index, request, in: run)
     } else {
       response = try await runHooks(at: index, request, in: run)
@@ -168,6 +160,29 @@ final class Chain: Sendable {
       throw NetworkError.unverified(response)
     }
     return response
+  }
+
+  /// Returns the index of the first behavior from an index on that takes part in a request; the number of all
+  /// behaviors if the others do not.
+  @inline(never)
+  private func firstTakingPart(from start: Int, in request: NetworkRequest, _ run: ChainRun) -> Int {
+    let places = run.places
+    var index = start
+    while index < places.count, places[index].hasCredential, !takesPart(at: index, in: request) { index += 1 }
+    return index
+  }
+
+  /// Returns a request as the behavior at an index gets it from the one before another index.
+  @inline(never)
+  private func prepared(
+    _ original: NetworkRequest, from start: Int, to index: Int, in run: ChainRun
+  ) -> NetworkRequest {
+    var request = original
+    // The signature must cover the request as it is sent.
+    if start <= endOfLimiters, endOfLimiters <= index { run.call.renew(&request) }
+    // The last behaviors see what the transport gets.
+    if start <= lastStart, index >= lastStart, index < run.places.count { withholdForeignSecrets(&request) }
+    return request
   }
 
   /// Whether a behavior takes part in a request.
@@ -189,8 +204,10 @@ final class Chain: Sendable {
   }
 
   /// Runs the `intercept` of the behavior at an index.
-  // Inlined, as the other steps of a request are, because each asynchronous function takes memory of its task.
-  @inline(__always)
+  // Not inlined, and neither is what ends before or begins after the behaviors further in: an asynchronous function
+  // keeps the memory of all that is inlined into it while it waits, and a request waits in one function for each
+  // behavior. A kilobyte in each of them costs a request more time than the calls do.
+  @inline(never)
   private func intercept(at index: Int, _ request: NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     let step = run.beginStep()
     defer { run.endStep(step) }
@@ -221,8 +238,8 @@ final class Chain: Sendable {
 
   // MARK: - The end of the list
 
-  // Inlined, as `intercept` is.
-  @inline(__always)
+  // Not inlined; see `intercept`.
+  @inline(never)
   private func send(_ request: consuming NetworkRequest, in run: ChainRun) async throws -> NetworkResponse {
     try Task.checkCancellation()
     // The transport may still finish a token request.
@@ -261,7 +278,7 @@ final class Chain: Sendable {
   /// Sends a request, and reads a streamed body into memory if the status is not acceptable.
   ///
   /// The reader of such a response only wants the reason, and would leave the transfer open.
-  // Inlined, as `intercept` is.
+  // Inlined, as `run` is.
   @inline(__always)
   private func receive(_ request: NetworkRequest, ending handOver: HandOver?) async throws -> NetworkResponse {
     let response =

@@ -9,6 +9,8 @@ struct HookSet: OptionSet, Sendable {
   static let afterSuccess = HookSet(rawValue: 16)
   static let intercept = HookSet(rawValue: 32)
   static let afterFailure = HookSet(rawValue: 64)
+  /// The hooks that get a request before it goes further in.
+  static let ofRequest: HookSet = [.headers, .modify, .beforeSend]
   /// The hooks that a request without a failure calls.
   static let ofSuccess: HookSet = [.scope, .headers, .modify, .beforeSend, .afterSuccess, .intercept]
   static let all: HookSet = ofSuccess.union(.afterFailure)

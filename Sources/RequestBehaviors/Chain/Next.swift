@@ -27,6 +27,17 @@ public struct Next: Sendable {
   ///   ``NetworkError/Code-swift.struct/invalidBehavior``, naming the behavior, if `intercept` has returned, if the
   ///   request belongs to another call, or if its one-shot body is already being sent.
   public func callAsFunction(_ request: NetworkRequest) async throws -> NetworkResponse {
+    let oneShot = try enter(request)
+    defer { oneShot?.leave(level: index, of: ObjectIdentifier(run)) }
+    return try await run.chain.runHooks(at: index, request, in: run)
+  }
+
+  /// Checks and notes a request that goes further in.
+  ///
+  /// - Returns: Its one-shot body, which leaves this level when the behaviors further in are done with it.
+  // Not inlined; see `Chain.intercept`.
+  @inline(never)
+  private func enter(_ request: NetworkRequest) throws -> OneShotStream? {
     if request.call !== run.call { throw broken("called next with a request of another call") }
     if run.hasEnded(step: step) { throw broken("called next after its intercept had returned") }
     var oneShot: OneShotStream?
@@ -37,9 +48,8 @@ public struct Next: Sendable {
       }
       oneShot = body
     }
-    defer { oneShot?.leave(level: index, of: ObjectIdentifier(run)) }
     run.noteSecrets(addedTo: request, since: original, at: index)
-    return try await run.chain.runHooks(at: index, request, in: run)
+    return oneShot
   }
 
   /// The list of behaviors that the request runs through, in which a behavior can find others that it works with.

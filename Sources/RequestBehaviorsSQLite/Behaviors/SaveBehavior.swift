@@ -55,11 +55,27 @@ public struct SaveBehavior: RequestBehavior {
       request.call.record("not saved: the response is streamed", from: "SaveBehavior", kind: .persistence)
       return try await next(request)
     }
-    let key = SaveKey(request, at: next, target)
-    let overlap = key.map { store.overlappingSaves.begin($0, request.call) }
+    let (key, overlap) = begin(request, next)
     defer { overlap?.end() }
-    let received = try await next(request)
-    guard isToBeSaved(received, key) else { return received }
+    let response = try await next(request)
+    guard isToBeSaved(response, key) else { return response }
+    return try await saved(response, to: request, key, overlap)
+  }
+
+  /// Notes a request whose response is to be saved.
+  // Not inlined; see `saved`.
+  @inline(never)
+  private func begin(_ request: NetworkRequest, _ next: Next) -> (SaveKey?, OverlappingSaves.Save?) {
+    let key = SaveKey(request, at: next, target)
+    return (key, key.map { store.overlappingSaves.begin($0, request.call) })
+  }
+
+  /// Saves a response, unless it came too late, and returns it in memory.
+  // Not inlined: every request would take memory for it while it waits.
+  @inline(never)
+  private func saved(
+    _ received: NetworkResponse, to request: NetworkRequest, _ key: SaveKey?, _ overlap: OverlappingSaves.Save?
+  ) async throws -> NetworkResponse {
     if received.source == .stale, request.call.isLate {
       // The cache returns it in place of a late response. A save in the cancelled task would fail the call.
       request.call.record("not saved: the deadline has passed", from: "SaveBehavior", kind: .persistence)

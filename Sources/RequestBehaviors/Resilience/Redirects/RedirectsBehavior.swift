@@ -29,10 +29,19 @@ public struct RedirectsBehavior: UniqueBehavior {
 
   /// Sends the request, follows redirects, and returns the first response that is not a redirect to follow.
   public func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    var response = try await next(request)
-    guard (300...399).contains(response.statusCode) else { return response }
+    let response = try await next(request)
+    guard (300...399).contains(response.statusCode), request.options.redirects.limit > 0 else { return response }
+    return try await follow(response, to: request, next)
+  }
+
+  /// Returns the response at the end of the redirects that begin with a response.
+  // Not inlined: every request would take memory for it while it waits.
+  @inline(never)
+  private func follow(
+    _ first: NetworkResponse, to request: NetworkRequest, _ next: Next
+  ) async throws -> NetworkResponse {
+    var response = first
     let policy = request.options.redirects
-    guard policy.limit > 0 else { return response }
     let cache = next.outer { $0 as? any ResponseCache }
     await cache?.invalidate(after: response, to: request)
     var current = request
