@@ -58,6 +58,14 @@ import Testing
     #expect(message(#"{"items":[{"id":2,"n":1}],"items":[]}"#, at: "items").text.contains("twice"))
   }
 
+  @Test(arguments: ["null", "{}", #"{"other":1}"#])
+  func `the last value of a key counts, also for a column within an object`(last: String) throws {
+    let store = try makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, login TEXT)")
+    let json = Data(#"[{"id":1,"owner":{"login":"a"},"owner":\#(last)}]"#.utf8)
+    try store.writeAndWait { _ = try $0.ingest(json, into: "t", columns: ["login": "owner.login"]) }
+    #expect(try store.readAndWait { try $0.first("SELECT login FROM t", as: String?.self) } == .some(nil))
+  }
+
   @Test func `a column is found behind a thousand other keys`() throws {
     let store = try makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)")
     let others = (0..<1000).map { #""k\#($0)":0"# }.joined(separator: ",")

@@ -31,25 +31,25 @@ final class SavedContents: Sendable {
   ///   - key: The request and the save.
   /// - Returns: Whether it is saved.
   func has(storedAt date: Date, _ key: SaveKey) -> Bool {
-    let (content, hasForgotten) = memory.withLock { ($0.contents[key], $0.hasForgotten) }
-    if let content { return content == .saved(storedAt: date) }
-    if hasForgotten { return false }
-    note(.saved(storedAt: date), key)
-    return true
+    // One question: a save that fails meanwhile is not forgotten.
+    memory.withLock { memory in
+      if let content = memory.contents[key] { return content == .saved(storedAt: date) }
+      if memory.hasForgotten { return false }
+      Self.note(.saved(storedAt: date), key, in: &memory)
+      return true
+    }
   }
 
   /// Records that a content which a cache has is saved.
-  func noteSaved(storedAt date: Date, _ key: SaveKey) { note(.saved(storedAt: date), key) }
+  func noteSaved(storedAt date: Date, _ key: SaveKey) {
+    memory.withLock { Self.note(.saved(storedAt: date), key, in: &$0) }
+  }
 
   /// Records that a content was not saved, though a cache may have it.
-  func noteUnsaved(_ key: SaveKey) { note(.unsaved, key) }
+  func noteUnsaved(_ key: SaveKey) { memory.withLock { Self.note(.unsaved, key, in: &$0) } }
 
-  private func note(_ content: Content, _ key: SaveKey) {
-    memory.withLock { memory in
-      if memory.contents.count == Self.limit, memory.contents[key] == nil {
-        memory = Memory(hasForgotten: true)
-      }
-      memory.contents[key] = content
-    }
+  private static func note(_ content: Content, _ key: SaveKey, in memory: inout Memory) {
+    if memory.contents.count == limit, memory.contents[key] == nil { memory = Memory(hasForgotten: true) }
+    memory.contents[key] = content
   }
 }

@@ -10,10 +10,15 @@ struct CacheBodies: Sendable {
   /// The most bytes of a body that is kept in the database.
   static let inlineLimit = 64 << 10
 
-  /// Makes the folder if it does not exist; its parent folder must exist.
+  /// Makes the folder if it does not exist, and keeps it from others; its parent folder must exist.
   func prepare() {
-    try? FileManager.default.createDirectory(
-      atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    let onlyOwner: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+    do {
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: false, attributes: onlyOwner)
+    } catch {
+      try? FileManager.default.setAttributes(onlyOwner, ofItemAtPath: folder)
+    }
   }
 
   /// Whether the folder exists.

@@ -33,14 +33,14 @@ extension SQLiteCacheStore {
     let (capacity, bodies) = (capacity, bodies)
     let file = Locked<String?>(nil)
     let insert: @Sendable (CacheChange, (CacheChange) throws -> Int) throws -> CacheSaving = { change, makeRoom in
+      // The work may have been undone and run again in another file.
+      if let earlier = file.withLock({ $0.take() }) { bodies.remove([earlier]) }
       if let mark, try !change.allows(key, since: mark) { return .refused(.changedMeanwhile) }
       guard response.size <= capacity else {
         try change.makeRoom(for: row, matching: request)
         return .refused(.tooLarge)
       }
       let evicted = try makeRoom(change)
-      // The work may have been undone and run again in another file.
-      if let earlier = file.withLock({ $0.take() }) { bodies.remove([earlier]) }
       let id = try change.insert(row, matching: request) { name in file.withLock { $0 = name } }
       // After an eviction a tenth of the capacity is free, so that the next responses need no eviction.
       return .stored(evicting: evicted + (try change.evict(above: capacity, to: capacity / 10 * 9, keeping: id)))

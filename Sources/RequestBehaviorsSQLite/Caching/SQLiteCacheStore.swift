@@ -136,11 +136,11 @@ extension SQLiteCacheStore: ReleasedCacheStore {
 
   package var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  package var reopener: @Sendable () async -> (any CacheStore)? {
+  package var reopener: @Sendable () async throws -> (any CacheStore)? {
     { [file, capacity, maximumBodySize, clock] in
       // Opening would make a new file.
       guard FileManager.default.fileExists(atPath: file) else { return nil }
-      return try? await SQLiteCacheStore.open(
+      return try await SQLiteCacheStore.open(
         path: file, capacity: capacity, maximumBodySize: maximumBodySize, clock: clock)
     }
   }

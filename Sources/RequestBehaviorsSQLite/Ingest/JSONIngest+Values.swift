@@ -17,6 +17,13 @@ extension JSONIngest {
     }
   }
 
+  private func bindNull(below node: IngestColumns.Node) throws {
+    for child in node.children {
+      if child.column >= 0 { try binder.bindNull(child.column) }
+      try bindNull(below: child)
+    }
+  }
+
   @inline(__always)
   private func child(of node: IngestColumns.Node, _ key: JSONScanner.Text) throws -> IngestColumns.Node {
     guard key.hasEscapes else { return columns.child(of: node, key: bytes(key)) }
@@ -31,6 +38,8 @@ extension JSONIngest {
     if node.column < 0 {
       // No column takes this value, but columns may take values within it.
       guard !node.children.isEmpty else { return try scanner.skipValue() }
+      // If the object has the key twice, the last value counts, also where that has fewer keys.
+      try bindNull(below: node)
       switch try scanner.peek() {
       case UInt8(ascii: "{"): return try bind(object: node)
       case UInt8(ascii: "n"): return try scanner.literal("null")

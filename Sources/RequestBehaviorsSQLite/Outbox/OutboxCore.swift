@@ -28,6 +28,8 @@ final class OutboxCore: Sendable {
     var lastEnded: UInt64 = 0
     /// Entries whose request could not be made yet.
     var notReady: Set<Int64> = []
+    /// The number of deliveries, which may be what these entries wait for.
+    var deliveries = 0
     /// The reading of who is signed in, for entries that need a user.
     var reading: Task<Void, Never>?
   }
@@ -180,8 +182,16 @@ final class OutboxCore: Sendable {
     return row.state == StoredState.blocked ? .blocked : .waiting(until: Date(storedTime: row.notBefore))
   }
 
-  func noteNotReady(_ seq: Int64) { state.withLock { _ = $0.notReady.insert(seq) } }
+  /// The number of deliveries so far.
+  var deliveryCount: Int { state.withLock { $0.deliveries } }
 
+  /// Counts a delivery.
+  func noteDelivery() { state.withLock { $0.deliveries += 1 } }
+
+  /// Notes entries that wait for a delivery.
+  func noteNotReady(_ seqs: [Int64]) { state.withLock { $0.notReady.formUnion(seqs) } }
+
+  /// Returns the entries that wait for a delivery, which are no longer noted.
   func takeNotReady() -> [Int64] {
     state.withLock { state in
       defer { state.notReady = [] }

@@ -9,20 +9,21 @@ enum DateText {
   /// Returns `yyyy-MM-dd HH:mm:ss.SSS` in UTC, rounded to the millisecond; throws for years outside 0–9999.
   static func string(from date: Date) throws -> String {
     let text = String(unsafeUninitializedCapacity: length) { write(date, to: $0.baseAddress) ? length : 0 }
-    guard !text.isEmpty else { throw outOfRange(date) }
+    guard !text.isEmpty else { throw outOfRange }
     return text
   }
 
   /// Returns the milliseconds since 1970, rounded.
   static func milliseconds(of date: Date) throws -> Int64 {
     guard let count = Int64(exactly: (date.timeIntervalSince1970 * 1000 + 0.5).rounded(.down)) else {
-      throw outOfRange(date)
+      throw outOfRange
     }
     return count
   }
 
-  static func outOfRange(_ date: Date) -> SQLiteError {
-    SQLiteError(.mismatch, "the date \(date.timeIntervalSince1970) s since 1970 is outside the years 0 to 9999")
+  /// The value is left out, because errors are logged.
+  static var outOfRange: SQLiteError {
+    SQLiteError(.mismatch, "the date is outside the years 0 to 9999, which its text can hold")
   }
 
   /// Writes the 23 bytes; returns false when the date cannot be written in this form.

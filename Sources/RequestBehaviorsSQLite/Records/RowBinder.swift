@@ -32,7 +32,7 @@ final class RowBinder {
 
   @inline(__always)
   func bind(unsigned value: UInt64, _ column: Int32) throws {
-    guard value <= UInt64(Int64.max) else { throw SQLiteError.integerTooLarge(value) }
+    guard value <= UInt64(Int64.max) else { throw SQLiteError.integerTooLarge }
     try bind(Int64(value), column)
   }
 
@@ -93,7 +93,7 @@ final class RowBinder {
 
   private func bind(textOf value: Date, _ column: Int32) throws {
     try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: DateText.length + 1) { bytes in
-      guard DateText.write(value, to: bytes.baseAddress) else { throw DateText.outOfRange(value) }
+      guard DateText.write(value, to: bytes.baseAddress) else { throw DateText.outOfRange }
       let isISO = format.dates == .iso8601
       if isISO {
         bytes[10] = UInt8(ascii: "T")

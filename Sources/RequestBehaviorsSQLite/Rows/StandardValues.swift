@@ -18,7 +18,7 @@ extension UInt64: SQLBindable, SQLReadable {}
 extension FixedWidthInteger where Self: SQLBindable {
   /// Returns INTEGER; throws for values above `Int64.max`, which SQLite cannot store.
   public func sqlValue() throws -> SQLValue {
-    guard let value = Int64(exactly: self) else { throw SQLiteError.integerTooLarge(self) }
+    guard let value = Int64(exactly: self) else { throw SQLiteError.integerTooLarge }
     return .integer(value)
   }
 }
@@ -90,8 +90,9 @@ extension Decimal: SQLBindable, SQLReadable {
 }
 
 extension SQLiteError {
-  static func integerTooLarge(_ value: some FixedWidthInteger) -> SQLiteError {
-    SQLiteError(.mismatch, "\(value) is larger than Int64.max, the largest integer SQLite stores; save it as text")
+  /// The value is left out, because errors are logged.
+  static var integerTooLarge: SQLiteError {
+    SQLiteError(.mismatch, "the number is larger than Int64.max, the largest integer SQLite stores; save it as text")
   }
 
   static var notANumber: SQLiteError {

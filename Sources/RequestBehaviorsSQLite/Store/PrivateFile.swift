@@ -75,7 +75,7 @@ enum PrivateFile {
       guard chmod(file, mode) == 0 else {
         throw SQLiteError(
           .readOnly,
-          "others than its owner may read \(file), which is to hold a token, and that cannot be changed: "
+          "others than its owner may read \(file), which holds what only its owner may read, and that cannot be changed: "
             + String(cString: strerror(errno)), path: path)
       }
     }

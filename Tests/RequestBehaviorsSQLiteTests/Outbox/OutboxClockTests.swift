@@ -84,6 +84,22 @@ import Testing
     #expect(world.sent == ["POST /pings/1", "POST /pings/2"])
   }
 
+  @Test func `a delivery is remembered for as long as its own outbox says, whatever another one delivers`() async throws {
+    let world = try OutboxWorld()
+    var patient = OutboxConfiguration()
+    patient.remembersDelivered = .seconds(30 * 86_400)
+    let work = try await world.outbox(name: "work", patient)
+    let home = try await world.outbox(name: "home")
+    let first = try await work.enqueue(Ping(number: 1, identity: "x"))
+    try await work.drain()
+    world.clock.advance(by: .seconds(2 * 86_400))
+    try await home.enqueue(Ping(number: 2))
+    try await home.drain()
+    #expect(try await work.enqueue(Ping(number: 3, identity: "x")).id == first.id)
+    try await work.drain()
+    #expect(world.sent == ["POST /pings/1", "POST /pings/2"])
+  }
+
   @Test func `an account that is away for an hour keeps its entries, although the clock is set forward by a year`()
     async throws
   {

@@ -425,6 +425,30 @@ import Testing
     #expect(try await world.states == [5])
   }
 
+  @Test(arguments: 0..<100)
+  func `an entry that waits for a delivery is sent after it, whichever of the two is recorded first`(
+    round: Int
+  ) async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox(operations: [NoteOfServer.self, Late.self])
+    try await outbox.enqueue(NoteOfServer())
+    try await outbox.enqueue(Late())
+    // The clock stands still, so that no wait ends by itself.
+    #expect(try await outbox.drain().isEmpty)
+    #expect(world.sent == ["POST /notes", "POST /late"])
+  }
+
+  /// Makes the row that ``Late`` waits for.
+  private struct NoteOfServer: OutboxOperation {
+    static let name = "note"
+
+    func request(in db: Database) -> Request<Void> { .post("notes") }
+
+    func delivered(_ value: Void, in db: Database) throws {
+      _ = try db.save([Note(id: UUID(), text: "")], into: "note")
+    }
+  }
+
   @Test func `an entry uses the credentials that the client asks for by default`() async throws {
     let world = try OutboxWorld()
     var configuration = world.client([.tokenAuth(session)]).configuration

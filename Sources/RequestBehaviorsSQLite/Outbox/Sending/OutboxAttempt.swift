@@ -16,6 +16,8 @@ struct OutboxAttempt: Sendable {
   let row: OutboxRow
   /// The owners of calls just before the entry was claimed.
   let members: [ClientOwners.Member]
+  /// The number of deliveries just before then.
+  let deliveries: Int
   /// The operation and its request, or the error of making them.
   let made: Result<OutboxHandler.Made, any Error>
 

@@ -23,6 +23,8 @@ extension OutboxCore {
     var claim: Int64
     /// The owners of calls before the claim.
     var members: [ClientOwners.Member]
+    /// The number of deliveries before the claim.
+    var deliveries: Int
     /// The owners whose entries may be sent; empty if nothing may.
     ///
     /// Asked within the transaction: an attempt that has just failed can have begun a pause, and made its entry due.
@@ -36,7 +38,9 @@ extension OutboxCore {
   func claimTerms(_ permitted: @escaping @Sendable (Set<String?>) -> Set<String?>) -> ClaimTerms {
     var random = RandomSource()
     let (members, present) = (members, present)
-    return ClaimTerms(claim: .random(in: .min ... .max, using: &random), members: members) { permitted(present) }
+    return ClaimTerms(
+      claim: .random(in: .min ... .max, using: &random), members: members, deliveries: deliveryCount
+    ) { permitted(present) }
   }
 
   /// Claims the entry that is sent next.
@@ -69,7 +73,7 @@ extension OutboxCore {
   ) -> OutboxAttempt? {
     guard let row, let terms else { return nil }
     return OutboxAttempt(
-      core: self, row: row, members: terms.members,
+      core: self, row: row, members: terms.members, deliveries: terms.deliveries,
       made: made.flatMap { $0.map { .success($0) } ?? .failure(OutboxNotReady()) })
   }
 

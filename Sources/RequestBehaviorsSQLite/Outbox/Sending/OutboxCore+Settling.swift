@@ -88,12 +88,12 @@ extension OutboxCore {
     if case .failure(let error) = value { failure = error }
     tell(OutboxEvent(.delivered, id: row.id, name: row.operation, error: failure))
     tell(claimed.events)
-    try? await wakeNotReady()
+    noteDelivery()
+    await wakeNotReady()
     return attempt(claimed.row, made, terms)
   }
 
   private func settle(_ row: OutboxRow, _ outcome: OutboxOutcome) async throws {
-    if outcome == .notReady { noteNotReady(row.seq) }
     let now = now
     let hasSession = OutboxScopes.scopes(of: row.scope).contains(where: isOfSession)
     let verdict = OutboxNextStep(
@@ -118,16 +118,32 @@ extension OutboxCore {
     }
   }
 
-  /// Makes entries due that waited for a delivery.
-  private func wakeNotReady() async throws {
+  /// Lets an entry whose request could not be made wait for a delivery, when its wait is in the file.
+  ///
+  /// - Parameters:
+  ///   - seq: The entry.
+  ///   - deliveries: The number of deliveries before the entry was claimed. After one since then it is tried again at
+  ///     once: that one found it under way, and its request was perhaps made without it.
+  func waitForDelivery(_ seq: Int64, since deliveries: Int) async {
+    noteNotReady([seq])
+    if deliveryCount != deliveries { await wakeNotReady() }
+  }
+
+  /// Makes entries due that waited for a delivery; if the file fails, the next delivery does.
+  private func wakeNotReady() async {
     let waiting = takeNotReady()
     guard !waiting.isEmpty else { return }
     let now = now
-    try await store.writeTogether(durability: .normal, isCancellable: false) { db in
-      for seq in waiting {
-        try db.execute(
-          "UPDATE outbox_entry SET not_before = \(now), set_at = \(now) WHERE seq = \(seq) AND state = 0")
+    do {
+      try await store.writeTogether(durability: .normal, isCancellable: false) { db in
+        for seq in waiting {
+          try db.execute(
+            "UPDATE outbox_entry SET not_before = \(now), set_at = \(now) WHERE seq = \(seq) AND state = 0")
+        }
       }
+    } catch {
+      noteNotReady(waiting)
     }
+    signal.raise()
   }
 }

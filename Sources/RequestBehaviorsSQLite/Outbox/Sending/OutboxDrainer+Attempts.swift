@@ -41,6 +41,7 @@ extension OutboxDrainer {
     giveSlotBack(slot)
     guard let settled = await settle(await followingClock(attempt.row, since: setForward), ending) else { return nil }
     noteSignIn(since: signIns, after: settled.outcome)
+    if settled.outcome == .notReady { await core.waitForDelivery(attempt.row.seq, since: attempt.deliveries) }
     if settled.outcome.provesNetwork { note(settled.outcome, of: attempt.row.scope) }
     if let next = settled.next { core.tickets.begin(next.row.id) }
     return settled.next

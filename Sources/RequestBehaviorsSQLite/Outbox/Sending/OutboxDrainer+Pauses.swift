@@ -73,7 +73,12 @@ extension OutboxDrainer {
       defer { state.wakesWithoutUser = false }
       return state.wakesWithoutUser
     }
-    if isAsked { try await core.wakeWithoutUser() }
+    guard isAsked else { return }
+    do { try await core.wakeWithoutUser() } catch {
+      // They are still to be made due.
+      state.withLock { $0.wakesWithoutUser = true }
+      throw error
+    }
   }
 
   /// The owners whose entries may be sent now, of those who are present.

@@ -82,12 +82,12 @@ final class OutboxDrainer: Sendable {
 
   func stop() async {
     state.withLock { $0.isStarted = false }
-    await finish()
+    await finish(cancel())
   }
 
   func suspend() async {
     state.withLock { $0.isSuspended = true }
-    await finish()
+    await finish(cancel())
   }
 
   func resume() {
@@ -130,14 +130,19 @@ final class OutboxDrainer: Sendable {
 
   /// Ends the requests under way of a `drain` whose time is over, unless sending goes on without it.
   func cancelUnlessStarted() async {
-    if state.withLock({ !$0.isStarted && $0.drains.isEmpty }) { await finish() }
+    // One question: a call that begins to send meanwhile keeps its requests.
+    let workers = state.withLock { state in
+      !state.isStarted && state.drains.isEmpty ? Array(state.workers.values) : nil
+    }
+    guard let workers else { return }
+    cancel(workers)
+    await finish(workers)
   }
 
-  /// Cancels the requests under way, and returns when their ends are recorded and the lock is given back.
+  /// Returns when the ends of cancelled requests are recorded and the lock is given back.
   ///
   /// A later call that wants to send keeps the lock; then it is not waited for.
-  private func finish() async {
-    let workers = cancel()
+  private func finish(_ workers: [AwaitedTask]) async {
     var areOver = true
     for worker in workers {
       // A behavior may call this while it serves an entry, or sign out, and what is told of that may call this. Only a
@@ -163,10 +168,14 @@ final class OutboxDrainer: Sendable {
       defer { state.drains = [:] }
       return (Array(state.workers.values), Array(state.drains.values), state.endError)
     }
-    for worker in workers { worker.cancel() }
     for drain in drains { drain.waiter.settle(error.map { .failure($0) } ?? .success(())) }
-    core.signal.raise()
+    cancel(workers)
     return workers
+  }
+
+  private func cancel(_ workers: [AwaitedTask]) {
+    for worker in workers { worker.cancel() }
+    core.signal.raise()
   }
 
   // MARK: The loop

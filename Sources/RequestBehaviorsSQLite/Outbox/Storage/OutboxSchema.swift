@@ -45,7 +45,7 @@ enum OutboxSchema {
       WHERE identity IS NOT NULL AND state=5;
     CREATE INDEX outbox_claimed ON outbox_entry(queue) WHERE state=1;
     CREATE INDEX outbox_files ON outbox_entry(files) WHERE files IS NOT NULL;
-    CREATE INDEX outbox_ended ON outbox_entry(ended_at) WHERE state=5;
+    CREATE INDEX outbox_ended ON outbox_entry(queue, ended_at) WHERE state=5;
     CREATE TABLE outbox_absence(
       queue TEXT NOT NULL, scope TEXT NOT NULL, since INTEGER NOT NULL, PRIMARY KEY (queue, scope)) WITHOUT ROWID;
     """

@@ -83,7 +83,7 @@ extension OutboxTable {
     try db.execute(
       """
       DELETE FROM outbox_entry WHERE seq IN (
-        SELECT seq FROM outbox_entry WHERE state = 5 AND ended_at < \(now - remembered) LIMIT 2)
+        SELECT seq FROM outbox_entry WHERE queue = \(queue) AND state = 5 AND ended_at < \(now - remembered) LIMIT 2)
       """)
     return true
   }
@@ -157,7 +157,7 @@ extension OutboxTable {
 
   /// Dates deliveries of the future now, after the clock was set back: they would be remembered for too long.
   func followClockOfDelivered(now: Int64) throws {
-    try db.execute("UPDATE outbox_entry SET ended_at = \(now) WHERE state = 5 AND ended_at > \(now)")
+    try db.execute("UPDATE outbox_entry SET ended_at = \(now) WHERE queue = \(queue) AND state = 5 AND ended_at > \(now)")
   }
 
   // MARK: Owners
