@@ -67,13 +67,15 @@ final class CacheActivity: Sendable {
 
   // MARK: - Shared stores
 
-  private static let registry = Locked(WeakTable<ObjectIdentifier, CacheActivity>())
+  private static let registry = Locked(ObjectTable<CacheActivity>())
 
   /// Returns the activity at a store, which all behaviors that use the store share.
+  ///
+  /// It exists as long as the store, not only as long as a behavior: the store still has what it failed to remove.
   static func shared(by store: any CacheStore) -> CacheActivity {
     // A store that is a value cannot be shared.
-    guard type(of: store) is AnyClass else { return CacheActivity() }
-    return registry.withLock { $0.object(for: ObjectIdentifier(store as AnyObject)) { CacheActivity() } }
+    guard let object = store as? any CacheStore & AnyObject else { return CacheActivity() }
+    return registry.withLock { $0.value(of: object) { CacheActivity() } }
   }
 
   // MARK: - Fetches

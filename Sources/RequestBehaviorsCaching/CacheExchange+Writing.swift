@@ -18,10 +18,11 @@ extension CacheExchange {
     do { outcome = .success(try await next(request)) } catch { outcome = .failure(error) }
     let sends = request.call.attempts.dropFirst(earlier)
     let mayKeep = await post?.mayKeep(outcome) ?? false
-    await cache.invalidate(CacheInvalidation.urls(after: outcome, of: request, sends), after: request)
+    let removals = await cache.invalidate(
+      CacheInvalidation.urls(after: outcome, of: request, sends), after: request)
     let response = try outcome.get()
     guard mayKeep, let post else { return response }
-    return await post.keep(response)
+    return await post.keep(response, after: removals)
   }
 }
 
@@ -57,10 +58,21 @@ private struct CachedPost: Sendable {
   }
 
   /// Stores the response after the POST has made the stored responses of its URL invalid.
-  func keep(_ response: NetworkResponse) async -> NetworkResponse {
+  ///
+  /// - Parameters:
+  ///   - response: The response.
+  ///   - removals: The number of removals that the POST has made.
+  /// - Returns: The response.
+  func keep(_ response: NetworkResponse, after removals: Int) async -> NetworkResponse {
     var fetch = fetch
     fetch.expectInvalidation()
-    fetch.mark = await exchange.mark()
+    let mark = await exchange.mark()
+    // A store counts these removals, or none at all. Any other number has removals of another process in it.
+    if let mark, let before = fetch.mark, ![0, removals].contains(mark.number &- before.number) {
+      exchange.note(.notStored) { $0.refusal = .changedMeanwhile }
+      return response
+    }
+    fetch.mark = mark
     return await exchange.keep(FetchedResponse(response: response, fetch: fetch), insteadOf: nil)
   }
 }
@@ -73,15 +85,22 @@ extension CachingBehavior {
   /// - Parameters:
   ///   - urls: The URLs in their normal form.
   ///   - request: The request that changed them.
-  func invalidate(_ urls: [String], after request: NetworkRequest) async {
+  /// - Returns: The number of URLs whose responses the store has removed.
+  @discardableResult
+  func invalidate(_ urls: [String], after request: NetworkRequest) async -> Int {
+    var removed = 0
     for url in urls {
       activity.invalidate(url)
-      do { try await store.removeAll(url: url) } catch {
+      do {
+        try await store.removeAll(url: url)
+        removed += 1
+      } catch {
         activity.distrust(url: url)
         var event = CacheEvent(kind: .failed, request: request)
         event.error = error
         event.note(by: self)
       }
     }
+    return removed
   }
 }

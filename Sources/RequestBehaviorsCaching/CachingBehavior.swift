@@ -25,7 +25,7 @@ public struct CachingBehavior: UniqueBehavior {
   /// The name of the stored responses among the data that are removed when an owner ends.
   public let leftoverID: String
   /// Returns the store, or another one over its responses, when the store may be gone; `nil` if the session holds it.
-  private let later: (@Sendable () async -> (any CacheStore)?)?
+  private let later: (@Sendable () async throws -> (any CacheStore)?)?
 
   /// Creates a cache.
   ///
@@ -40,14 +40,12 @@ public struct CachingBehavior: UniqueBehavior {
     self.policy = policy
     self.onEvent = onEvent
     activity = CacheActivity.shared(by: store)
-    // The activity may end before the store does, and its identity may be that of another one then.
-    let place = type(of: store) is AnyClass ? ObjectIdentifier(store as AnyObject) : ObjectIdentifier(activity)
     let released = store as? any ReleasedCacheStore
     // The responses in a file are removed once, however many stores have opened it.
-    leftoverID = released.flatMap { $0.place.isEmpty ? nil : "cache \($0.place)" } ?? "cache \(place)"
+    leftoverID = released.flatMap { $0.place.isEmpty ? nil : "cache \($0.place)" } ?? "cache \(ObjectIdentifier(activity))"
     later = released.map { store in
       let reopen = store.reopener
-      return { [weak store] in if let store, !store.isClosed { store } else { await reopen() } }
+      return { [weak store] in if let store, !store.isClosed { store } else { try await reopen() } }
     }
   }
 
@@ -148,9 +146,21 @@ public struct CachingBehavior: UniqueBehavior {
   /// been removed.
   public func scopeEnded(_ scope: String) async {
     activity.end(scope: scope)
-    // One cache of a file is told. If its store is closed, it opens the file again.
-    let open = if let later { await later() } else { store as (any CacheStore)? }
-    do { try await open?.removeAll(scope: scope) } catch { activity.distrust(scope: scope) }
+    do { try await remove { try await $0.removeAll(scope: scope) } } catch { activity.distrust(scope: scope) }
+  }
+
+  /// Removes responses from the store; if it is closed, from its file, which is opened again.
+  ///
+  /// One cache of a file is told of a sign-out.
+  private func remove(_ removal: (any CacheStore) async throws -> Void) async throws {
+    guard let later else { return try await removal(store) }
+    // Responses that are gone need no removal.
+    guard let open = try await later() else { return }
+    do { try await removal(open) } catch {
+      // The store may have been closed meanwhile.
+      guard (open as? any ReleasedCacheStore)?.isClosed == true, let reopened = try await later() else { throw error }
+      try await removal(reopened)
+    }
   }
 
   /// Arranges that the stored responses of a call's owners are removed when they end, also if no client has this
@@ -162,7 +172,8 @@ public struct CachingBehavior: UniqueBehavior {
     for scope in scopes {
       if let later {
         leftovers.add(leftoverID, of: scope) {
-          if let store = await later() { await CachingBehavior(store).scopeEnded(scope) }
+          // There is no one left to tell of a file that cannot be opened.
+          if let store = try? await later() { await CachingBehavior(store).scopeEnded(scope) }
         }
       } else {
         leftovers.add(leftoverID, of: scope) { [self] in await scopeEnded(scope) }
@@ -176,7 +187,7 @@ public struct CachingBehavior: UniqueBehavior {
   public func reset() async {
     let failedRemovals = activity.failedRemovals
     do {
-      try await store.removeAll()
+      try await remove { try await $0.removeAll() }
       activity.trustAll(since: failedRemovals)
     } catch {
       activity.distrustAll()

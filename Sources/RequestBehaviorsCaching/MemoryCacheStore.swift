@@ -23,7 +23,7 @@ public final class MemoryCacheStore: CacheStore, ReleasedCacheStore {
 
   package let place = ""
   package let isClosed = false
-  package let reopener: @Sendable () async -> (any CacheStore)? = { nil }
+  package let reopener: @Sendable () async throws -> (any CacheStore)? = { nil }
   private let contents: Locked<CacheContents>
 
   /// Creates an empty store.

@@ -8,6 +8,7 @@ package protocol ReleasedCacheStore: AnyObject, CacheStore {
   /// Whether nothing can be removed through this store any more.
   var isClosed: Bool { get }
 
-  /// A closure that opens the responses again when the store is gone or closed. It returns `nil` if they are gone, too.
-  var reopener: @Sendable () async -> (any CacheStore)? { get }
+  /// A closure that opens the responses again when the store is gone or closed. It returns `nil` if they are gone, too,
+  /// and throws if they cannot be opened.
+  var reopener: @Sendable () async throws -> (any CacheStore)? { get }
 }

@@ -264,4 +264,36 @@ import Testing
     try await other.send(.get("a"))
     #expect(transport.sent.count == 2)
   }
+
+  @Test(arguments: [false, true])
+  func `entries that a store could not remove are not used after the client that knew of them is gone`(
+    isReset: Bool
+  ) async throws {
+    let store = FailingStore(self.store)
+    let transport = ClosureTransport(200, "body", headers: ["Cache-Control": "max-age=60"])
+    do {
+      let client = NetworkClient(transport, [.caching(store)])
+      try await client.send(.get("a"))
+      store.fails.value = true
+      if isReset { await client.reset() } else { try await client.send(.put("a")) }
+    }
+    let sent = transport.sent.count
+    try await NetworkClient(transport, [.caching(store)]).send(.get("a"))
+    #expect(transport.sent.count == sent + 1)
+  }
+
+  @Test func `the response of a POST is not stored if another process removes its URL beside the POST`() async throws {
+    let store = FailingStore(self.store)
+    let transport = ClosureTransport(
+      200, "body", headers: ["Cache-Control": "max-age=60", "Content-Location": "/v1/a"])
+    let client = NetworkClient(transport, [.caching(store)])
+    try await client.send(.post("a"))
+    try await client.send(.get("a"))
+    #expect(transport.sent.count == 1)
+    // Between the POST's own removal and the store's new mark.
+    store.afterRemoval.value = { [base = self.store] in await base.removeAll(url: "https://api.example.com/v1/a") }
+    try await client.send(.post("a"))
+    try await client.send(.get("a"))
+    #expect(transport.sent.count == 3)
+  }
 }

@@ -305,6 +305,15 @@ final class FailingStore: CacheStore {
     return await base.save(response, for: key, matching: request)
   }
 
+  func mark() async throws -> CacheMark { await base.mark() }
+
+  func save(
+    _ response: StoredResponse, for key: CacheKey, matching request: HeaderFields, since mark: CacheMark
+  ) async throws -> CacheSaving {
+    try check()
+    return await base.save(response, for: key, matching: request, since: mark)
+  }
+
   func update(_ old: StoredResponse, to new: StoredResponse, for key: CacheKey) async throws {
     await base.update(old, to: new, for: key)
   }
