@@ -42,7 +42,8 @@ public struct CachingBehavior: UniqueBehavior {
     activity = CacheActivity.shared(by: store)
     let released = store as? any ReleasedCacheStore
     // The responses in a file are removed once, however many stores have opened it.
-    leftoverID = released.flatMap { $0.place.isEmpty ? nil : "cache \($0.place)" } ?? "cache \(ObjectIdentifier(activity))"
+    let place = released.map(\.place) ?? ""
+    leftoverID = "cache \(place.isEmpty ? "\(ObjectIdentifier(activity))" : place)"
     later = released.map { store in
       let reopen = store.reopener
       return { [weak store] in if let store, !store.isClosed { store } else { try await reopen() } }

@@ -253,7 +253,8 @@
 
     private func expire() {
       timer.stop()
-      for transfer in transfers where !transfer.isAbandoned {
+      // The end of one can end others that wait, whose handles may have another transfer by then.
+      for transfer in transfers where transfer.index != nil && !transfer.isAbandoned {
         guard let expiry = transfer.currentDeadline.expiry(at: now) else { continue }
         transfer.fail(NetworkError(.timedOut, expiry.message))
         // Here too the connection may be dead, however short the time was.

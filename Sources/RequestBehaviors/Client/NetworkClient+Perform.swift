@@ -148,8 +148,10 @@ extension NetworkClient {
     if error is NetworkError { performed.call.noteFailure(in: performed.chain) }
     let observers = performed.chain.observers
     if error == nil, case .stream(let stream) = performed.response.body {
-      NetworkClient.report(performed.call, performed.request, performed.response, at: stream, to: observers)
-      return stream.onCompletion { [lifetime] _ in lifetime.endCall() }
+      // The call has ended when its observers have heard of that.
+      return NetworkClient.report(
+        performed.call, performed.request, performed.response, at: stream, to: observers
+      ) { [lifetime] in lifetime.endCall() }
     }
     report(to: observers) {
       CallReport(
@@ -162,9 +164,8 @@ extension NetworkClient {
   /// Reports a call when its body has ended.
   static func report(
     _ call: Call, _ request: NetworkRequest, _ response: NetworkResponse, at stream: ByteStream,
-    to observers: [any CallObserver]
+    to observers: [any CallObserver], andThen finish: @escaping @Sendable () -> Void = {}
   ) {
-    guard !observers.isEmpty else { return }
     // A closure that waits for the end of the body must not keep the body alive.
     let withoutStream = response.withoutStream
     stream.onCompletion { completion in
@@ -174,7 +175,14 @@ extension NetworkClient {
         call: call, request: request, response: head, error: completion.error,
         phase: completion.error == nil ? .finished : .receiving, completion: completion)
       for observer in observers { observer.callEnded(report) }
+      finish()
     }
+  }
+
+  /// Ends the progress and the one-shot body of a request that no call is begun for.
+  func abandon<Value>(_ request: Request<Value>) {
+    configuration.options.overridden(by: request.options).progress?.finish()
+    request.body?.cancelUnlessConsumed()
   }
 
   private func report(to observers: [any CallObserver], _ makeReport: () -> CallReport) {

@@ -208,7 +208,9 @@ final class RequestsUnderWay<Value: Sendable>: Sendable {
       }
       return false
     }
-    if isLate { finish(request, index, .failure(lateError.unsent)) }
+    guard isLate else { return }
+    client.abandon(request)
+    finish(request, index, .failure(lateError.unsent))
   }
 
   /// Waits for an outcome; `nil` if no request is under way.

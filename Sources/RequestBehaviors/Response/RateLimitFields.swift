@@ -16,14 +16,15 @@ enum RateLimitFields {
         ServerHints.Limit(
           name: item.value, remaining: item.number("r"), resetsAfter: item.number("t").map(seconds)))
     }
-    // A policy completes the limit of its name, or adds one whose remaining quota is unknown.
+    // A policy completes the limit of its name, or adds one whose remaining quota is unknown. A server may send
+    // thousands of them.
+    var indices = Dictionary(limits.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     for item in StructuredItem.list(headers["RateLimit-Policy"] ?? "") where item.parameters["q"] != nil {
-      let index =
-        limits.firstIndex { $0.name == item.value }
-        ?? {
-          limits.append(ServerHints.Limit(name: item.value))
-          return limits.endIndex - 1
-        }()
+      let index = indices[item.value] ?? limits.endIndex
+      if index == limits.endIndex {
+        limits.append(ServerHints.Limit(name: item.value))
+        indices[item.value] = index
+      }
       limits[index].quota = item.number("q")
       limits[index].window = item.number("w").map(seconds)
     }

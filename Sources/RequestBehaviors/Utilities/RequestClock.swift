@@ -17,17 +17,21 @@ public struct RequestClock: Sendable {
     let now: @Sendable () -> Duration
     let date: @Sendable () -> Date
     let sleep: @Sendable (Duration) async throws -> Void
+    /// The wait of a scheduled closure.
+    let scheduled: @Sendable (Duration) async throws -> Void
 
     /// The shared timer of all scheduled closures; `nil` if each has a task of its own.
     let actions: TimedActions?
 
     init(
       _ now: @escaping @Sendable () -> Duration, _ date: @escaping @Sendable () -> Date,
-      _ sleep: @escaping @Sendable (Duration) async throws -> Void, _ actions: TimedActions?
+      _ sleep: @escaping @Sendable (Duration) async throws -> Void,
+      _ scheduled: @escaping @Sendable (Duration) async throws -> Void, _ actions: TimedActions?
     ) {
       self.now = now
       self.date = date
       self.sleep = sleep
+      self.scheduled = scheduled
       self.actions = actions
     }
   }
@@ -43,19 +47,14 @@ public struct RequestClock: Sendable {
     date: @escaping @Sendable () -> Date,
     sleep: @escaping @Sendable (Duration) async throws -> Void
   ) {
-    self.init(now: now, date: date, sleep: sleep, actions: nil)
+    source = Source(now, date, sleep, sleep, nil)
   }
 
-  private init(
-    now: @escaping @Sendable () -> Duration, date: @escaping @Sendable () -> Date,
-    sleep: @escaping @Sendable (Duration) async throws -> Void, actions: TimedActions?
-  ) {
-    source = Source(now, date, sleep, actions)
-  }
+  private init(_ source: Source) { self.source = source }
 
   /// Returns the clock with another `sleep`; scheduled closures keep the original one.
   package func sleeping(_ sleep: @escaping @Sendable (Duration) async throws -> Void) -> RequestClock {
-    RequestClock(now: source.now, date: source.date, sleep: sleep, actions: source.actions)
+    RequestClock(Source(source.now, source.date, sleep, source.scheduled, source.actions))
   }
 
   /// Returns the monotonic time since an arbitrary reference; it never jumps when the wall clock is set.
@@ -97,7 +96,8 @@ public struct RequestClock: Sendable {
       return Timer { actions.remove(id) }
     }
     let task = Task {
-      try await sleep(for: duration)
+      try Task.checkCancellation()
+      if duration > .zero { try await source.scheduled(duration) }
       action()
     }
     return Timer { task.cancel() }
@@ -134,6 +134,6 @@ public struct RequestClock: Sendable {
 
   /// Returns the clock with one shared timer for all scheduled closures, as the system's clock has.
   package func sharingTimer() -> RequestClock {
-    RequestClock(now: source.now, date: source.date, sleep: source.sleep, actions: TimedActions(self))
+    RequestClock(Source(source.now, source.date, source.sleep, source.scheduled, TimedActions(self)))
   }
 }

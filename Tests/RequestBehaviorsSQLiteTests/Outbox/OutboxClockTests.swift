@@ -84,7 +84,8 @@ import Testing
     #expect(world.sent == ["POST /pings/1", "POST /pings/2"])
   }
 
-  @Test func `a delivery is remembered for as long as its own outbox says, whatever another one delivers`() async throws {
+  @Test func `a delivery is remembered for as long as its own outbox says, whatever another one delivers`() async throws
+  {
     let world = try OutboxWorld()
     var patient = OutboxConfiguration()
     patient.remembersDelivered = .seconds(30 * 86_400)

@@ -176,6 +176,27 @@ import Testing
     #expect(errors.first?.message.contains("30 s") == true)
   }
 
+  @Test func `the progress and the body of a request that the deadline comes before end`() async throws {
+    let (clock, begun, cancelled) = (ManualClock(), TestGate(), Box(0))
+    let transport = ClosureTransport { _ in
+      begun.arrive()
+      try await Task.sleep(for: .seconds(3_600))
+      throw CancellationError()
+    }
+    let client = NetworkClient(transport, clock.requestClock, [])
+    let progress = TransferProgress()
+    let body = ByteStream(AsyncStream<Data> { $0.finish() }, onCancel: { cancelled.update { $0 += 1 } })
+    let requests = [
+      Request<String>.get("0"), Request<String>.post("1", body: .oneShot(body)).with(\.progress, progress),
+    ]
+    let task = Task { try await client.responses(to: requests, atMost: 1, deadline: .seconds(30)).all() }
+    await begun.waitForArrivals(1)
+    clock.advance(by: .seconds(31))
+    #expect(try await task.value.count == 2)
+    for await _ in progress.states {}
+    #expect(cancelled.value == 1)
+  }
+
   @Test func `shutting the client down fails the requests, each with that reason`() async throws {
     let begun = TestGate()
     let transport = ClosureTransport { request in

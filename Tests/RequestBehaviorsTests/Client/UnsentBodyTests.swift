@@ -65,6 +65,14 @@ import Testing
     #expect(cancelled.value == 1)
   }
 
+  @Test func `a download to a place that is not free cancels the body`() async throws {
+    let client = NetworkClient(ClosureTransport())
+    let folder = URL.temporaryDirectory.appending(path: "unsent-\(UUID().uuidString)")
+    let request = Request<NetworkResponse>.post("x", body: .body(body))
+    await #expect(throws: (any Error).self) { try await client.download(request, to: folder.appending(path: "file")) }
+    #expect(cancelled.value == 1)
+  }
+
   @Test func `a request that cannot be built cancels the body`() async {
     let client = NetworkClient(ClosureTransport())
     await #expect(throws: NetworkError.self) {

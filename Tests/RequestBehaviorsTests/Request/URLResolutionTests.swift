@@ -108,6 +108,13 @@ import Testing
         == "https://h/a/7/\(id.uuidString)/pull%20requests/x%2Fy/z")
   }
 
+  @Test func `a path without one of its segments fails, as with an empty one`() async {
+    for names in [[], [""]] as [[String]] {
+      #expect(await failure("https://h/v1", .delete("files/\(segments: names)"))?.code == .invalidURL)
+      #expect(await failure("https://h/v1", .get("files/\(segments: names)/versions"))?.code == .invalidURL)
+    }
+  }
+
   @Test func `the template has braces in the place of each value`() {
     let login = "octocat"
     #expect(("users/\(login)/repos/\(7)?page=1" as RequestPath).template == "users/{}/repos/{}")

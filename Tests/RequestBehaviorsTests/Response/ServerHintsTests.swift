@@ -97,6 +97,13 @@ import Testing
     #expect(hints.limits.isEmpty)
   }
 
+  @Test func `tens of thousands of policies are read, the last one of a name counts, and each name once`() {
+    let names = (0..<20_000).map { #""p\#($0)";q=1"# } + [#""p7";q=2"#]
+    let limits = hints(["RateLimit-Policy": names.joined(separator: ",")]).limits
+    #expect(limits.count == 20_000)
+    #expect(limits[7].quota == 2)
+  }
+
   @Test(arguments: [
     "RateLimit: \"", "RateLimit: ;;;", "RateLimit: ,,=", "RateLimit: a;r=;t=", "RateLimit: a;r=99999999999999999999",
     "RateLimit: \"a\\\"b\";r=0;t=1", "RateLimit-Policy: q=1", "X-RateLimit-Reset: NaN",

@@ -292,6 +292,32 @@ import Testing
     #expect(try await sent.value == "Bearer new")
   }
 
+  @Test(arguments: [false, true])
+  func `a request whose body is read during a reset is not sent, and has no cookies of the next user`(
+    hasOwnStorage: Bool
+  ) async throws {
+    let server = try LoopbackServer { request in
+      .status(200).header("Set-Cookie", "user=\(request.path.dropFirst()); Path=/")
+    }
+    let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
+    let transport = URLSessionTransport(
+      configuration: .init(handlesCookies: true) { if hasOwnStorage { $0.httpCookieStorage = storage } })
+    let client = NetworkClient(baseURL: server.baseURL, transport: transport)
+    let (chunks, asked) = (AsyncStream.makeStream(of: Data.self), TestGate())
+    let body = RequestBody.stream {
+      asked.arrive()
+      return ByteStream(chunks.stream)
+    }
+    let upload = Task { try await client.send(Request<Void>.put("alice", body: .body(body))) }
+    await asked.waitForArrivals(1)
+    await client.reset()
+    try await client.send(.get("bob"))
+    chunks.continuation.finish()
+    let error = await #expect(throws: NetworkError.self) { try await upload.value }
+    #expect(error?.code == .signedOut)
+    #expect(server.requests.map(\.path) == ["/bob"])
+  }
+
   @Test func `a custom cookie storage is emptied`() async throws {
     let server = try LoopbackServer { _ in .status(200).header("Set-Cookie", "a=b; Path=/") }
     let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)

@@ -76,6 +76,19 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `a clock with another sleep keeps the wait of what is scheduled on it`(sharesTimer: Bool) async {
+    let manual = ManualClock()
+    let original = sharesTimer ? manual.requestClock.sharingTimer() : manual.requestClock
+    let clock = original.sleeping { _ in throw CancellationError() }
+    let (called, continuation) = AsyncStream.makeStream(of: Void.self)
+    let timer = clock.schedule(after: .seconds(1)) { continuation.finish() }
+    await manual.waitForSleepers(1)
+    manual.advance(by: .seconds(1))
+    for await _ in called {}
+    timer.cancel()
+  }
+
   /// A client over a transport that answers when its gate is open, by a clock with a timer for each or with one for all.
   private func client(_ clock: ManualClock, _ sharesTimer: Bool, _ behavior: any RequestBehavior, _ gate: TestGate)
     -> NetworkClient

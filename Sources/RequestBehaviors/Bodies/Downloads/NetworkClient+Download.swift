@@ -61,8 +61,7 @@ extension NetworkClient {
       try checksum?.validate()
       file = try await DownloadFile.take(destination)
     } catch {
-      // No call began whose end would finish the progress.
-      configuration.options.overridden(by: request.options).progress?.finish()
+      abandon(request)
       throw (error as? NetworkError)?.unsent ?? error
     }
     do {

@@ -122,8 +122,11 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
       insert(PercentEncoding.escape(value.rawValue.description))
     }
 
-    /// Appends several escaped segments with `/` between them.
+    /// Appends several escaped segments with `/` between them; without a segment the request fails, as it does for an
+    /// empty value.
     public mutating func appendInterpolation(segments: [String]) {
+      // The path would be that of the parent.
+      if segments.isEmpty { insert("") }
       for (index, segment) in segments.enumerated() {
         if index > 0 { text += "/" }
         insert(PercentEncoding.escape(segment), template: index == 0 ? "{}" : "")

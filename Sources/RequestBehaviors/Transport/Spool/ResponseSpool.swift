@@ -15,6 +15,8 @@ package final class ResponseSpool: Sendable {
     /// The number of unread bytes in the files.
     var fileCount: Int64 = 0
     var end: Result<Void, any Error>?
+    /// Whether the held bytes are dropped.
+    var isCancelled = false
     var waiter: CheckedContinuation<Void, Never>?
 
     /// Whether the reader has a next step.
@@ -92,7 +94,8 @@ package final class ResponseSpool: Sendable {
   private func addFile() throws -> SpoolFile {
     do {
       let file = try SpoolFile(in: settings, held: state.withLock { $0.fileCount })
-      state.withLock { if $0.end == nil { $0.files.append(file) } }
+      // A body that has ended meanwhile still has this chunk to deliver.
+      state.withLock { if !$0.isCancelled { $0.files.append(file) } }
       return file
     } catch {
       state.withLock { $0.isWriting = false }
@@ -137,6 +140,7 @@ package final class ResponseSpool: Sendable {
   package func cancel() {
     end(.failure(CancellationError()))
     let held = state.withLock { state in
+      state.isCancelled = true
       defer { (state.memory, state.files, state.fileCount) = (Data(), [], 0) }
       return state.files
     }

@@ -47,28 +47,12 @@ extension TransferRegistry {
     }
   }
 
-  /// Fails a transfer whose cookies were removed before it was sent.
-  ///
-  /// It runs on the queue. The platform starts no task in a session that is to end. In another session, the transfer
-  /// would add its cookies to those of the next user.
-  ///
-  /// - Parameters:
-  ///   - session: The session that the transfer began in.
-  ///   - transfer: The transfer.
-  /// - Returns: Whether it failed.
-  func failIfForgotten(_ session: URLSession, _ transfer: Transfer) -> Bool {
-    if session === self.session { return false }
-    let message = "the cookies were forgotten while the body was read; it was not sent"
-    abort(transfer, with: NetworkError(.connectionLost, message))
-    return true
-  }
-
   /// Fails a transfer whose response might add cookies of a user who has left to those of the next user.
   ///
-  /// It runs on the queue. The transfer is that of a call with an earlier send, whose cookies were forgotten meanwhile,
-  /// or it was being handed over when they were. It would also go out with the cookies of the next user. A call whose
-  /// owners are known and still there goes on, without its old cookies. The session of a request for a token
-  /// decides about it.
+  /// It runs on the queue. The transfer is that of a call with an earlier send, whose cookies were forgotten meanwhile.
+  /// Or they were forgotten while its body was being read, or while it was being handed over. It would also go out with
+  /// the cookies of the next user. A call whose owners are known and still there goes on, without its old cookies. The
+  /// session of a request for a token decides about it.
   ///
   /// - Parameter transfer: The transfer.
   /// - Returns: Whether it failed.

@@ -22,8 +22,9 @@ extension TransferRegistry {
         return send(data, of: transfer, in: session)
       }
       #if canImport(FoundationNetworking)
+        let handle = try TransferRegistry.opened(file)
         send(file, length, of: transfer, in: session, isAlone: true)
-        try watch(file, length, of: transfer)
+        watch(handle, length, of: transfer)
       #else
         send(file, length, of: transfer, in: session, isAlone: false)
       #endif
@@ -48,15 +49,23 @@ extension TransferRegistry {
   /// Reads the beginning of a small file.
   private static func read(_ length: Int64, of file: URL) throws -> Data {
     guard length > 0 else { return Data() }
+    let handle = try opened(file)
+    defer { try? handle.close() }
     do {
-      let handle = try FileHandle(forReadingFrom: file)
-      defer { try? handle.close() }
       let data = try handle.read(upToCount: Int(length)) ?? Data()
       guard data.count == Int(length) else { throw CocoaError(.fileReadCorruptFile) }
       return data
     } catch {
-      throw NetworkError(.bodyUnreadable, "the body file \(file.path) could not be read", underlyingError: error)
+      throw unreadable(file, error)
     }
+  }
+
+  private static func opened(_ file: URL) throws -> FileHandle {
+    do { return try FileHandle(forReadingFrom: file) } catch { throw unreadable(file, error) }
+  }
+
+  private static func unreadable(_ file: URL, _ error: any Error) -> NetworkError {
+    NetworkError(.bodyUnreadable, "the body file \(file.path) could not be read", underlyingError: error)
   }
 
   #if canImport(FoundationNetworking)
@@ -66,9 +75,12 @@ extension TransferRegistry {
     /// Ends the send of a file that becomes shorter.
     ///
     /// libcurl would take the upload for complete, and the server would wait for the rest.
-    private func watch(_ file: URL, _ length: Int64, of transfer: Transfer) throws {
-      // The handle keeps the original file, even if another one gets its name later.
-      let handle = try FileHandle(forReadingFrom: file)
+    ///
+    /// - Parameters:
+    ///   - handle: Keeps the original file, even if another one gets its name later.
+    ///   - length: The length of the file when it was opened.
+    ///   - transfer: The transfer.
+    private func watch(_ handle: FileHandle, _ length: Int64, of transfer: Transfer) {
       transfer.keep(
         Task.detached { [clock, weak self, weak transfer] in
           while (try? await clock.sleep(for: TransferRegistry.watchInterval)) != nil {

@@ -271,17 +271,17 @@ extension TransferRegistry {
     transfer.reading = BodyReader(transfer.request, spool) { [self] in
       touch(transfer)
     } completion: { [self] result in
-      queue.async { self.didReadBody(result, of: transfer, in: session) }
+      queue.async { self.didReadBody(result, of: transfer) }
     }
   }
 
-  private func didReadBody(
-    _ result: Result<SpooledContent, any Error>, of transfer: Transfer, in session: URLSession
-  ) {
+  private func didReadBody(_ result: Result<SpooledContent, any Error>, of transfer: Transfer) {
     transfer.reading = nil
     guard !transfer.isSettled else { return }
     touch(transfer)
-    if failIfForgotten(session, transfer) { return }
+    // The cookies may have been forgotten meanwhile, and with them the session that the transfer began in.
+    if failIfOfOldJar(transfer) { return }
+    guard let session else { return transfer.failShutDown() }
     switch result {
     case .failure(let error): abort(transfer, with: error)
     case .success(let spooled):

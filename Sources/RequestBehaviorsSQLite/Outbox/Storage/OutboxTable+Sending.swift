@@ -157,7 +157,8 @@ extension OutboxTable {
 
   /// Dates deliveries of the future now, after the clock was set back: they would be remembered for too long.
   func followClockOfDelivered(now: Int64) throws {
-    try db.execute("UPDATE outbox_entry SET ended_at = \(now) WHERE queue = \(queue) AND state = 5 AND ended_at > \(now)")
+    try db.execute(
+      "UPDATE outbox_entry SET ended_at = \(now) WHERE queue = \(queue) AND state = 5 AND ended_at > \(now)")
   }
 
   // MARK: Owners
