@@ -10,25 +10,31 @@ struct CassetteFilePlan {
   private(set) var bodies: CassetteBodies
   /// The lines of entries that another test or process wrote, and that no request of this one used.
   private(set) var foreignLines: Set<String> = []
+  /// Whether there was no file before.
+  var isOfNewFile = false
   private let ignored: Set<String>
+  private let redactor: Redactor
 
   /// Plans the file; `loaded` are the lines of the entries that were there when the transport was made, and `known`
   /// those of its own: another test or process wrote the others.
   init(
-    old: [CassetteEntry], loaded: Set<String>, known: Set<String>, records: [CassetteRecord], mode: CassetteMode,
+    old: [CassetteEntry], loaded: [String], known: Set<String>, records: [CassetteRecord], mode: CassetteMode,
     matching: CassetteMatching, redactor: Redactor, ignored: Set<String>, folder: String
   ) {
     bodies = CassetteBodies(folder: folder)
-    self.ignored = ignored
+    (self.ignored, self.redactor) = (ignored, redactor)
     let plain = PlayableRedaction(redactor, numbered: false)
     var fresh = FreshRecords(records, plain)
     let isAll = mode == .recordAll
     let last = isAll ? 0 : CassetteFilePlan.lastNumber(in: old)
     let redaction = PlayableRedaction(redactor, numbered: true, after: last)
+    // One that was recorded now may have the same line as one of these.
+    var loadedCounts = Dictionary(loaded.map { ($0, 1) }, uniquingKeysWith: +)
     for entry in old {
       // Entries that were recorded meanwhile stay, and are not recorded twice.
       let line = entry.json.line
-      guard isAll || !loaded.contains(line) else {
+      if !isAll, let count = loadedCounts[line], count > 0 {
+        loadedCounts[line] = count - 1
         entries.append(entry.json)
         continue
       }
@@ -53,7 +59,9 @@ struct CassetteFilePlan {
       return
     }
     written.append(json)
-    entries.append(old.map { sticky(json, insteadOf: $0, redaction) } ?? json)
+    let kept = old.map { sticky(json, insteadOf: $0, redaction) } ?? json
+    // A call may have learnt since that a value of the older entry is a secret.
+    entries.append(redactor.hasHiddenValue(in: Data(kept.line.utf8)) ? json : kept)
   }
 
   /// Returns what takes the place of an entry: the entry itself if the server sends the same as before.
@@ -65,8 +73,9 @@ struct CassetteFilePlan {
     return isSame ? old.json : new.keepingTimes(of: old, ignoring: ignored)
   }
 
-  /// The largest number of a placeholder in the file.
+  /// The largest number of a placeholder in the file; longer ones than a placeholder has are text of a server.
   private static func lastNumber(in entries: [CassetteEntry]) -> Int {
-    entries.flatMap { RedactionPlaceholders.pieces(of: $0.json.line) }.compactMap(\.number).max() ?? 0
+    entries.flatMap { RedactionPlaceholders.pieces(of: $0.json.line) }.compactMap(\.number)
+      .filter { $0 < 1_000_000_000_000 }.max() ?? 0
   }
 }

@@ -100,13 +100,13 @@ final class LoopbackCore: Sendable {
       defer { state.isStopped = true }
       return !state.isStopped
     }
-    guard isFirst else { return }
-    waker.wake()
+    if isFirst { waker.wake() }
     condition.lock()
     // The accepting thread never runs a caller's code, so this wait takes microseconds.
     while !state.hasListenerEnded { condition.wait() }
     let connections = Array(state.connections.values)
     condition.unlock()
+    guard isFirst else { return }
     for connection in connections { connection.shutdown() }
     watchers.notify()
   }

@@ -48,10 +48,15 @@ struct MockExchange: Sendable {
   }
 
   private func delay() async throws {
-    guard let limit, limit <= max(.zero, answer.delay) else {
-      return try await request.call.clock.sleep(for: answer.delay)
+    let clock = request.call.clock
+    // The time limit of the send also covers the reading of its body, which has taken its part.
+    let spent = clock.now() - start
+    let total = request.timeout.map { max(.zero, $0.boundedSum(with: .zero - spent)) }
+    let left = [request.idleTimeout, total].compactMap(\.self).min()
+    guard let limit, let left, left <= max(.zero, answer.delay) else {
+      return try await clock.sleep(for: answer.delay)
     }
-    try await request.call.clock.sleep(for: limit)
+    try await clock.sleep(for: left)
     throw NetworkError(.timedOut, "no response came within \(limit); the mock's comes after \(answer.delay)")
   }
 

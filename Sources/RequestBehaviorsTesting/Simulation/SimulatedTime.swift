@@ -30,7 +30,7 @@ final class SimulatedTime: Sendable {
     let clock = RequestClock(
       now: { self.now },
       date: {
-        let parts = self.now.components
+        let parts = self.now.boundedComponents
         return SimulatedTime.start + TimeInterval(parts.seconds) + TimeInterval(parts.attoseconds) * 1e-18
       },
       sleep: { try await self.sleep(for: $0) })
@@ -54,7 +54,8 @@ final class SimulatedTime: Sendable {
   @discardableResult
   func pass(atMost limit: Duration?) -> Bool {
     let sleeper = state.withLock { state -> Waiter<Void>? in
-      guard let next = state.sleepers.removeNext(until: limit.map { state.now + $0 }) else { return nil }
+      let end = limit.map { state.now.boundedSum(with: $0) }
+      guard let next = state.sleepers.removeNext(until: end) else { return nil }
       state.now = max(state.now, next.time)
       return next.value
     }
@@ -72,7 +73,7 @@ final class SimulatedTime: Sendable {
       state.withLock { state in
         // A sleeper that was added after its cancellation would stay.
         if Task.isCancelled { return }
-        state.sleepers.add(waiter, at: state.now + duration, id: id, place: state.random.next())
+        state.sleepers.add(waiter, at: state.now.boundedSum(with: duration), id: id, place: state.random.next())
       }
       try await waiter.settlement()
     } onCancel: {

@@ -51,9 +51,11 @@ struct SimulationRun {
   /// Runs what is ready, and what wakes up within an hour, so that background work can end.
   private func drain() throws {
     let end = scheduler.time.now + .seconds(3_600)
-    _ = try scheduler.run(limit: stepLimit, afterStep: checkStep) { [scheduler] in
+    let ending = try scheduler.run(limit: stepLimit, afterStep: checkStep) { [scheduler] in
       !scheduler.hasReadyJobs && (scheduler.time.wakeUps.first.map { $0 > end } ?? true)
     }
+    guard ending == .tooManySteps else { return }
+    throw failure("it does not end", "after \(scheduler.steps) jobs, although all calls have ended")
   }
 
   private func check(_ name: String, _ holds: () throws -> Bool, _ detail: String) throws {

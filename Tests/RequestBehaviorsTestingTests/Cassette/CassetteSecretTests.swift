@@ -299,6 +299,51 @@ import Testing
     try playing.verify()
   }
 
+  @Test func `a secret of a changing field that a call learns after a save is hidden by the next save`() async throws {
+    let mock = MockTransport()
+    mock.on().respond(200, headers: ["X-Request-Id": "c4nary-late"])
+    let recording = try bench.cassette(.recordMissing, over: mock)
+    let response = try await bench.client(recording).send(Request<NetworkResponse>.get("note"))
+    try recording.save()
+    #expect(try bench.text().contains("c4nary"))
+    response.request.call.addSecret("c4nary-late")
+    await recording.shutdown()
+    #expect(try bench.text().contains("c4nary") == false)
+  }
+
+  @Test func `a server's text with the largest number of a placeholder does no harm to the next save`() async throws {
+    func server(_ text: String) -> MockTransport {
+      let mock = MockTransport()
+      mock.on().respond(200, text: text)
+      return mock
+    }
+    try await bench.record(over: server("REDACTED-\(Int.max)")) { try await $0.send(.get("a")) }
+    try await bench.record(.recordMissing, over: server("second")) { client in
+      try await client.send(.get("b", headers: ["Authorization": "Bearer c4nary"]))
+    }
+    #expect(try bench.text().contains("c4nary") == false)
+    #expect(try bench.text().contains("second"))
+  }
+
+  @Test func `a recorded entry that is like a loaded one is not written again by each save`() async throws {
+    @Sendable func same(_ request: NetworkRequest) -> NetworkResponse {
+      NetworkResponse(request: request, statusCode: 200)
+    }
+    let clock = ManualClock().requestClock
+    let first = try bench.cassette(.recordAll, over: MockTransport { same($0) })
+    try await bench.client(first, clock: clock).send(.get("a"))
+    await first.shutdown()
+    let recording = try bench.cassette(.recordMissing, over: MockTransport { same($0) })
+    let client = bench.client(recording, clock: clock)
+    for path in ["a", "a", "b", "c"] {
+      try await client.send(.get("\(path)"))
+      try recording.save()
+    }
+    await recording.shutdown()
+    let entries = try bench.cassette(.replay).unused.map(\.description)
+    #expect(entries.map { $0.split(separator: "/v1/").last } == ["a, 200)", "a, 200)", "b, 200)", "c, 200)"])
+  }
+
   @Test func `a placeholder is not sent to a live server`() async throws {
     let token = MockTransport()
     token.on(.post, "https://api.example.com/v1/token").respond(200, jsonText: #"{"access_token": "c4nary-token"}"#)

@@ -23,6 +23,29 @@ import Testing
     #expect(try await response.timings == ResponseTimings(sent: .zero, firstByte: .seconds(2), lastByte: .seconds(2)))
   }
 
+  @Test func `the time limit of a send covers its body and the delay of its response together`() async throws {
+    mock.on().respond().delayed(by: .seconds(5))
+    let (source, reading) = (ChunkSource(), TestGate())
+    var request = request { $0.timeout = .seconds(10) }
+    request.method = .put
+    request.body = .stream {
+      reading.arrive()
+      return source.stream
+    }
+    let sending = Task { [mock, request] in try await mock.send(request) }
+    await reading.waitForArrivals(1)
+    clock.advance(by: .seconds(8))
+    source.finish()
+    // The limit of the body is a timer, and that of the response a wait.
+    await clock.waitForSleepers(1)
+    while clock.now < .seconds(13) {
+      clock.advance(by: .seconds(1))
+      await Task.yield()
+    }
+    let error = await #expect(throws: NetworkError.self) { try await sending.value }
+    #expect(error?.code == .timedOut)
+  }
+
   enum Timeout: CaseIterable { case idle, total }
 
   @Test(arguments: Timeout.allCases) func `a delay of at least the timeout is a timeout`(

@@ -149,6 +149,28 @@ struct SimulationTests {
     #expect(failure.detail.contains("goes round"))
   }
 
+  @Test func `background work that never ends fails a simulation, although all calls have ended`() async throws {
+    let failure = try await failure { world in
+      world.call("starts it") { Task { while true { await Task.yield() } } }
+    }
+    #expect(failure.kind == "it does not end")
+    #expect(failure.detail.contains("all calls have ended"))
+  }
+
+  @Test func `a simulation names a hung call although another one sleeps for ever`() async throws {
+    let failure = try await failure { world in
+      let clock = world.clock
+      world.call("sleeps") {
+        try await clock.sleep(for: .seconds(1))
+        try await clock.sleep(for: .seconds(Int64.max))
+        _ = clock.date()
+      }
+      world.call("hangs") { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
+    }
+    #expect(failure.kind == "nothing is left to wait for")
+    #expect(failure.detail.contains("hangs"))
+  }
+
   @Test func `the failure for a call that sleeps in real time names the call`() async throws {
     let failure = try await failure { world in
       world.call("sleeps") {
