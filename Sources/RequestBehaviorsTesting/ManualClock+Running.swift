@@ -168,7 +168,8 @@ private final class ClockedWork<Value: Sendable>: Sendable {
         if !clock.advanceToNextWait() { _ = scheduler.waitForOutside() }
       }
     }
-    // Another thread may have resumed a task of the work between the last look and here.
-    scheduler.onThisThread { scheduler.runReadyJobs() }
+    // Another thread may have resumed a task of the work between the last look and here. Only after the end of
+    // `onThisThread` no thread gives a job any more.
+    repeat { scheduler.onThisThread { scheduler.runReadyJobs() } } while scheduler.hasJobsFromOutside
   }
 }

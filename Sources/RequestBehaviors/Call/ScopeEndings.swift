@@ -93,6 +93,8 @@ public final class ScopeEndings: Sendable {
   ///
   /// - Parameter scope: The value that ``RequestBehavior/scope(for:)`` returned while the user was signed in.
   public func tell(_ scope: String) async {
+    // The next user may use the places of this work while a behavior takes its time.
+    await leftovers.endWork(of: scope)
     var removed: Set<String> = []
     var told: Set<StateIdentity> = []
     for listener in state.withLock({ $0.members.compactMap(\.listener) }) {

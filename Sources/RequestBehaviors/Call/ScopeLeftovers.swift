@@ -14,6 +14,8 @@ public final class ScopeLeftovers: Sendable {
   private struct Entry {
     /// Grows with every registration in the process.
     let number: UInt64
+    /// Whether it ends what is under way; it then runs before behaviors are told of the end, which may take long.
+    let isOfWork: Bool
     let remove: Removal
   }
 
@@ -65,6 +67,18 @@ public final class ScopeLeftovers: Sendable {
       return entries
     }
 
+    /// Drops the entries of an owner that end what is under way, and returns them.
+    mutating func removeWork(of scope: String) -> [String: Entry] {
+      let ending = owners[scope]?.filter(\.value.isOfWork) ?? [:]
+      for id in ending.keys {
+        owners[scope]?[id] = nil
+        scopes[id]?.remove(scope)
+        if scopes[id]?.isEmpty == true { scopes[id] = nil }
+      }
+      if owners[scope]?.isEmpty == true { owners[scope] = nil }
+      return ending
+    }
+
     /// Drops the entries of a name.
     mutating func forget(_ id: String) {
       for scope in scopes.removeValue(forKey: id) ?? [] {
@@ -95,11 +109,18 @@ public final class ScopeLeftovers: Sendable {
   ///   - scope: The owner, as ``RequestBehavior/scope(for:)`` returned it.
   ///   - remove: Removes the data.
   public func add(_ id: String, of scope: String, _ remove: @escaping Removal) {
+    add(id, of: scope, isOfWork: false, remove)
+  }
+
+  /// Registers what ends work that is under way when the owner ends, before behaviors are told of it.
+  func addEnd(_ id: String, of scope: String, _ end: @escaping Removal) { add(id, of: scope, isOfWork: true, end) }
+
+  private func add(_ id: String, of scope: String, isOfWork: Bool, _ remove: @escaping Removal) {
     let number = ScopeLeftovers.lastNumber.withLock { number in
       number += 1
       return number
     }
-    state.withLock { $0.add(id, of: scope, Entry(number: number, remove: remove)) }
+    state.withLock { $0.add(id, of: scope, Entry(number: number, isOfWork: isOfWork, remove: remove)) }
   }
 
   /// Registers a transport, which may outlive the client; a transport that is a value is gone with its client.
@@ -134,6 +155,12 @@ public final class ScopeLeftovers: Sendable {
   ///
   /// - Parameter id: The name of the data.
   public func forget(_ id: String) { state.withLock { $0.forget(id) } }
+
+  /// Ends what is under way for an owner.
+  func endWork(of scope: String) async {
+    let due = state.withLock { $0.removeWork(of: scope) }
+    for (_, entry) in due.sorted(by: { $0.key < $1.key }) { await entry.remove() }
+  }
 
   /// Removes the data of an owner.
   ///

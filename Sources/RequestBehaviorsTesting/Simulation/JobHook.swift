@@ -42,8 +42,6 @@ enum JobHook {
       scheduler.add(job, forMainActor: forMainActor)
       return true
     }
-    guard let owner = SimulationScheduler.owner(of: taskID(of: job)) else { return false }
-    owner.addFromOutside(job, forMainActor: forMainActor)
-    return true
+    return SimulationScheduler.giveFromOutside(job, of: taskID(of: job), forMainActor: forMainActor)
   }
 }

@@ -108,8 +108,22 @@ final class SimulationScheduler: SerialExecutor, @unchecked Sendable {
 
   private static let owners = Locked([UInt64: SimulationScheduler]())
 
-  /// The scheduler that has run a task; any thread may ask.
-  static func owner(of task: UInt64) -> SimulationScheduler? { owners.withLock { $0.isEmpty ? nil : $0[task] } }
+  /// Gives a job that another thread enqueues to the scheduler that has run its task.
+  ///
+  /// - Returns: Whether there is one.
+  static func giveFromOutside(_ job: UnownedJob, of task: UInt64, forMainActor: Bool) -> Bool {
+    // Under one lock: a scheduler that ends is no longer found first, and then looks for jobs once more.
+    let owner = owners.withLock { owners -> SimulationScheduler? in
+      guard !owners.isEmpty, let owner = owners[task] else { return nil }
+      owner.inbox.withLock { $0.jobs.append((job, forMainActor)) }
+      return owner
+    }
+    owner?.outside.signal()
+    return owner != nil
+  }
+
+  /// Whether another thread has given jobs that have not run.
+  var hasJobsFromOutside: Bool { inbox.withLock { !$0.jobs.isEmpty } }
 
   /// Takes the jobs that a closure makes ready on this thread, before the simulation's own thread begins.
   func taking<Result>(_ work: () throws -> Result) rethrows -> Result {

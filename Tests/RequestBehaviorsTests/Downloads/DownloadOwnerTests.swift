@@ -238,6 +238,23 @@ import Testing
     #expect(try Data(contentsOf: destination) == server.content.value)
   }
 
+  private struct SlowAtSignOut: RequestBehavior {
+    let gate: TestGate
+
+    func scopeEnded(_ scope: String) async { await gate.pass() }
+  }
+
+  @Test func `a sign-out ends a stalled download before it waits for a behavior`() async throws {
+    let (gate, session) = (TestGate(), session)
+    let download = await beginStalledDownload(try await signedIn(SlowAtSignOut(gate: gate)))
+    let signOut = Task { try await session.signOut() }
+    await gate.waitForArrivals(1)
+    let error = await #expect(throws: NetworkError.self) { try await download.value }
+    #expect(error?.code == .signedOut)
+    gate.open()
+    try await signOut.value
+  }
+
   @Test func `a download of another user that waits at the sign-out keeps its own file`() async throws {
     let gate = Gate()
     let events = RecordedEvents()

@@ -39,7 +39,7 @@ extension DownloadFile {
         body.cancel(throwing: error)
       }
     }
-    for scope in call.scopes { call.scopeEndings?.leftovers.add(bodyID(of: attempt), of: scope, end) }
+    for scope in call.scopes { call.scopeEndings?.leftovers.addEnd(bodyID(of: attempt), of: scope, end) }
     // The user may have left just before that.
     end()
   }
