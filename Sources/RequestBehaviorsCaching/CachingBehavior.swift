@@ -152,7 +152,7 @@ public struct CachingBehavior: UniqueBehavior {
 
   /// Removes responses from the store; if it is closed, from its file, which is opened again.
   ///
-  /// One cache of a file is told of a sign-out.
+  /// Of several caches of a file, one is told of a sign-out, and that may be the one whose store is closed.
   private func remove(_ removal: (any CacheStore) async throws -> Void) async throws {
     guard let later else { return try await removal(store) }
     // Responses that are gone need no removal.

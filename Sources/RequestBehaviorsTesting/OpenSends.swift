@@ -17,8 +17,7 @@ final class OpenSends: Sendable {
     var isShutDown = false
   }
 
-  /// The error with which the shutdown ends a send.
-  let shutDownError: NetworkError
+  private let shutDownError: NetworkError
   private let state = Locked(State())
 
   /// Creates the sends of a transport.
@@ -53,7 +52,9 @@ final class OpenSends: Sendable {
     return try await pending.run(work)
   }
 
-  /// Returns a response whose streamed body ends with the shutdown, and counts as open until then; it is not retained.
+  /// Returns a response whose streamed body ends with the shutdown.
+  ///
+  /// Until its body has ended, the response counts as open; it is not retained.
   ///
   /// - Throws: ``NetworkError`` of code `clientShutDown` if the shutdown came first.
   func watched(_ response: NetworkResponse) throws -> NetworkResponse {

@@ -296,4 +296,45 @@ import Testing
     try await client.send(.get("a"))
     #expect(transport.sent.count == 3)
   }
+
+  @Test func `a sign-out removes the responses of a store that is closed beside it`() async throws {
+    let store = ClosingStore(self.store)
+    let transport = ClosureTransport(200, "body", headers: ["Cache-Control": "max-age=60"])
+    try await NetworkClient(transport, [.caching(self.store), Alice()]).send(.get("a"))
+    #expect(self.store.count == 1)
+    await CachingBehavior(store).scopeEnded("alice")
+    #expect(store.isClosed)
+    #expect(self.store.count == 0)
+  }
+}
+
+private struct Alice: RequestBehavior {
+  func scope(for request: NetworkRequest) -> String? { "alice" }
+}
+
+/// A store that is closed while a user's responses are removed, and whose responses another one finds.
+private final class ClosingStore: ReleasedCacheStore {
+  private let closed = Box(false)
+  private let base: MemoryCacheStore
+
+  init(_ base: MemoryCacheStore) { self.base = base }
+
+  var place: String { "closing" }
+  var isClosed: Bool { closed.value }
+  var reopener: @Sendable () async throws -> (any CacheStore)? { { [base] in base } }
+  var digestKey: Data { base.digestKey }
+  var maximumBodySize: Int { base.maximumBodySize }
+
+  func response(for key: CacheKey, matching request: HeaderFields) async throws -> StoredResponse? { nil }
+  func save(_ response: StoredResponse, for key: CacheKey, matching request: HeaderFields) async throws -> Int { 0 }
+  func update(_ old: StoredResponse, to new: StoredResponse, for key: CacheKey) async throws {}
+  func remove(_ response: StoredResponse, for key: CacheKey) async throws {}
+  func removeAll(url: String) async throws {}
+  func removeAll() async throws {}
+  func entries(limit: Int) async throws -> [CacheEntry] { [] }
+
+  func removeAll(scope: String) async throws {
+    closed.value = true
+    throw Failure("closed")
+  }
 }

@@ -62,4 +62,28 @@ import Testing
     #expect(try await SQLiteCacheStore(path: folder.file()).entries(limit: 9).isEmpty)
     withExtendedLifetime((client, variant)) {}
   }
+
+  @Test func `a reset empties the file of a store that is closed`() async throws {
+    let store = try SQLiteCacheStore(path: folder.file())
+    let client = NetworkClient(transport, [.caching(store)])
+    try await client.send(.get("a"))
+    await store.close()
+    #expect(try await SQLiteCacheStore(path: folder.file()).entries(limit: 9).count == 1)
+    await client.reset()
+    #expect(try await SQLiteCacheStore(path: folder.file()).entries(limit: 9).isEmpty)
+  }
+
+  @Test func `a cache that is opened keeps its file and its folder from other users`() async throws {
+    let path = folder.file()
+    try await SQLiteCacheStore(path: path).close()
+    for (file, mode) in [(path, 0o644), (path + "-bodies", 0o755)] {
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+    }
+    let store = try SQLiteCacheStore(path: path)
+    let modes = try [path, path + "-bodies"].map { file in
+      try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+    }
+    #expect(modes == [0o600, 0o700])
+    await store.close()
+  }
 }

@@ -60,10 +60,7 @@ public final class ScopeLeftovers: Sendable {
     /// Drops the entries of an owner, and returns them.
     mutating func remove(_ scope: String) -> [String: Entry] {
       let entries = owners.removeValue(forKey: scope) ?? [:]
-      for id in entries.keys {
-        scopes[id]?.remove(scope)
-        if scopes[id]?.isEmpty == true { scopes[id] = nil }
-      }
+      for id in entries.keys { removeFromList(of: id, scope) }
       return entries
     }
 
@@ -72,11 +69,15 @@ public final class ScopeLeftovers: Sendable {
       let ending = owners[scope]?.filter(\.value.isOfWork) ?? [:]
       for id in ending.keys {
         owners[scope]?[id] = nil
-        scopes[id]?.remove(scope)
-        if scopes[id]?.isEmpty == true { scopes[id] = nil }
+        removeFromList(of: id, scope)
       }
       if owners[scope]?.isEmpty == true { owners[scope] = nil }
       return ending
+    }
+
+    private mutating func removeFromList(of id: String, _ scope: String) {
+      scopes[id]?.remove(scope)
+      if scopes[id]?.isEmpty == true { scopes[id] = nil }
     }
 
     /// Drops the entries of a name.

@@ -164,6 +164,7 @@ final class Chain: Sendable {
 
   /// Returns the index of the first behavior from an index on that takes part in a request; the number of all
   /// behaviors if the others do not.
+  // Not inlined; see `intercept`.
   @inline(never)
   private func firstTakingPart(from start: Int, in request: NetworkRequest, _ run: ChainRun) -> Int {
     let places = run.places
@@ -172,7 +173,8 @@ final class Chain: Sendable {
     return index
   }
 
-  /// Returns a request as the behavior at an index gets it from the one before another index.
+  /// Returns a request as the behavior at an index gets it, after the ones from another index on took no part.
+  // Not inlined; see `intercept`.
   @inline(never)
   private func prepared(
     _ original: NetworkRequest, from start: Int, to index: Int, in run: ChainRun

@@ -14,9 +14,6 @@ package struct ObjectTable<Value: Sendable>: Sendable {
   /// Creates an empty table.
   package init() {}
 
-  /// The number of entries, with those whose object does not exist any more.
-  package var count: Int { entries.count }
-
   /// Returns the value of an object, which is made if it has none.
   package mutating func value(of object: any AnyObject & Sendable, orMake make: () -> Value) -> Value {
     // A later object may have the identity of an earlier one.

@@ -10,16 +10,16 @@ struct CacheBodies: Sendable {
   /// The most bytes of a body that is kept in the database.
   static let inlineLimit = 64 << 10
 
-  /// Makes the folder if it does not exist, and keeps it from others; its parent folder must exist.
+  private static let onlyOwner: [FileAttributeKey: any Sendable] = [.posixPermissions: 0o700]
+
+  /// Makes the folder if it does not exist; its parent folder must exist.
   func prepare() {
-    let onlyOwner: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
-    do {
-      try FileManager.default.createDirectory(
-        atPath: folder, withIntermediateDirectories: false, attributes: onlyOwner)
-    } catch {
-      try? FileManager.default.setAttributes(onlyOwner, ofItemAtPath: folder)
-    }
+    try? FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: false, attributes: Self.onlyOwner)
   }
+
+  /// Removes the permissions of all users but the owner from the folder, which may have been there before.
+  func protect() { try? FileManager.default.setAttributes(Self.onlyOwner, ofItemAtPath: folder) }
 
   /// Whether the folder exists.
   var isPrepared: Bool {

@@ -82,8 +82,9 @@ struct OpenCacheFile: Sendable {
     }
     bodies.prepare()
     let store = try SQLiteStore(path: path, configuration: configuration, migrations: CacheSchema.migrations)
-    // A file that was there before may have been made by another program, or restored. Its owner alone can do that.
+    // They may have been there before, restored or made by another program. Only their owner can change that.
     try? PrivateFile.protect(store.state.file)
+    bodies.protect()
     let (digestKey, hasOrphans) = try store.readAndWait { db in
       guard let key = try db.first("SELECT digest_key FROM cache", { row in try row[0] as Data }), !key.isEmpty else {
         throw SQLiteError(.corrupt, "the cache has no key for digests", path: path)

@@ -59,7 +59,8 @@ struct CassetteFilePlan {
       return
     }
     written.append(json)
-    let kept = old.map { sticky(json, insteadOf: $0, redaction) } ?? json
+    guard let old else { return entries.append(json) }
+    let kept = sticky(json, insteadOf: old, redaction)
     // A call may have learnt since that a value of the older entry is a secret.
     entries.append(redactor.hasHiddenValue(in: Data(kept.line.utf8)) ? json : kept)
   }

@@ -38,7 +38,6 @@ public final class CassetteTransport: Transport {
     var secrets: Set<String> = []
     var unmatched: [String] = []
     var live: (any Transport)?
-    var isShutDown = false
     /// Whether this is the transport that records the file.
     var isRecording = false
   }
@@ -166,12 +165,8 @@ public final class CassetteTransport: Transport {
 
   /// Writes what was recorded, and ends open responses; later sends fail.
   public func shutdown() async {
-    let live = state.withLock { state in
-      state.isShutDown = true
-      return state.live
-    }
     open.shutdown()
-    await live?.shutdown()
+    await state.withLock { $0.live }?.shutdown()
     do { try save() } catch { CassetteTransport.warn("\(error)") }
     let wasRecording = state.withLock { state in
       defer { state.isRecording = false }
@@ -190,8 +185,8 @@ public final class CassetteTransport: Transport {
       let made = makeLive()
       return try state.withLock { state in
         if let live = state.live { return live }
-        // The shutdown would not have shut it down.
-        if state.isShutDown { throw open.shutDownError }
+        // After the shutdown nothing would shut it down.
+        try open.checkIsRunning()
         state.live = made
         return made
       }

@@ -122,14 +122,16 @@ extension OutboxCore {
   ///
   /// - Parameters:
   ///   - seq: The entry.
-  ///   - deliveries: The number of deliveries before the entry was claimed. After one since then it is tried again at
-  ///     once: that one found it under way, and its request was perhaps made without it.
+  ///   - deliveries: The number of deliveries before the entry was claimed. If there was one since, the entry is tried
+  ///     again at once, because its request may have been asked for before that delivery.
   func waitForDelivery(_ seq: Int64, since deliveries: Int) async {
     noteNotReady([seq])
     if deliveryCount != deliveries { await wakeNotReady() }
   }
 
-  /// Makes entries due that waited for a delivery; if the file fails, the next delivery does.
+  /// Makes entries due that waited for a delivery.
+  ///
+  /// If the file fails, they wait for the next delivery.
   private func wakeNotReady() async {
     let waiting = takeNotReady()
     guard !waiting.isEmpty else { return }
