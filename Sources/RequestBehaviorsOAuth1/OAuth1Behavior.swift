@@ -51,14 +51,14 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
   public func modify(_ request: inout NetworkRequest) async throws {
     guard applies(to: request) else { return }
     // Claimed first, because a call of a user who has left is not sent without a signature either.
-    let user = try session.claim(request.call)
-    if user == nil, request.options.authentication.isOptional {
+    guard let user = try session.claim(request.call) else {
+      guard request.options.authentication.isOptional else { throw NetworkError.oauth1NotSignedIn(request) }
       return request.call.record(
         "sent without a signature: no user is signed in", from: "OAuth1Behavior", kind: .authentication)
     }
-    try await session.sign(&request, with: try session.requiredSigner(for: request))
+    try await session.sign(&request, with: user.signer)
     try session.check(user)
-    if let scope = session.scope { request.call.noteSend(for: scope) }
+    request.call.noteSend(for: user.scope)
   }
 
   /// Sends the request, and sends it again if the service reports that the clock was wrong.
@@ -75,9 +75,9 @@ public struct OAuth1Behavior: UniqueBehavior, CredentialBehavior {
   /// Returns the signed-in user as the owner of the response: a hash of the account's name, or of the consumer's key
   /// and the token with which the user signed in.
   public func scope(for request: NetworkRequest) -> String? {
-    session.note(request.call)
+    let owner = session.note(request.call)
     noteClient(of: request.call)
-    return applies(to: request) ? session.scope : nil
+    return applies(to: request) ? owner?.scope : nil
   }
 
   /// Returns a digest of the secrets of the consumer and of the token with which the user signed in, because

@@ -2,15 +2,6 @@ import Foundation
 import RequestBehaviors
 
 extension OAuth1Session {
-  /// Returns the user's signer, or throws an error that says what to do if no user is signed in.
-  func requiredSigner(for request: NetworkRequest) throws -> OAuth1Signer {
-    if let signer = currentSigner { return signer }
-    throw NetworkError(
-      .oauth1MissingCredentials,
-      "no user is signed in; sign in first, use OAuth1Credentials.none to sign for the app alone, or send the request "
-        + "with authentication .none", request: request)
-  }
-
   /// Signs with a fresh nonce and the time at the service.
   ///
   /// - Throws: `NetworkError` if the request cannot be signed.
@@ -24,5 +15,15 @@ extension OAuth1Session {
     try signer.sign(
       &request, nonce: makeNonce(), timestamp: timestamp, bodyHash: fileHash,
       additional: additional + own.map { (name: $0.key, value: $0.value) })
+  }
+}
+
+extension NetworkError {
+  /// The error of a request that needs a signature while no user is signed in.
+  static func oauth1NotSignedIn(_ request: NetworkRequest) -> NetworkError {
+    NetworkError(
+      .oauth1MissingCredentials,
+      "no user is signed in; sign in first, use OAuth1Credentials.none to sign for the app alone, or send the request "
+        + "with authentication .none", request: request)
   }
 }

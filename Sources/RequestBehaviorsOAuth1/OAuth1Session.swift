@@ -181,6 +181,22 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
     return User(signer: signer, scope: "oauth1 " + Data(digest).base64EncodedString(), secret: credentials.secret)
   }
 
+  /// The signed-in user, as one look at the session found it.
+  struct SignedIn: Sendable {
+    /// The number of the user, which differs for every sign-in.
+    let number: Int
+    let signer: OAuth1Signer
+    /// The owner of responses.
+    let scope: String
+  }
+
+  /// The signed-in user; `nil` if no user is signed in.
+  var signedIn: SignedIn? {
+    state.withLock { state in
+      state.user.map { SignedIn(number: state.userNumber, signer: $0.signer, scope: $0.scope) }
+    }
+  }
+
   /// The owner of responses; `nil` if no user is signed in.
   var scope: String? { state.withLock { $0.user?.scope } }
 
@@ -193,9 +209,6 @@ public final class OAuth1Session: Sendable, CustomStringConvertible, CustomRefle
 
   /// The number of sign-ins and sign-outs so far.
   var userNumber: Int { state.withLock { $0.userNumber } }
-
-  /// The number of the signed-in user, which differs for every sign-in; `nil` if no user is signed in.
-  var user: Int? { state.withLock { $0.user == nil ? nil : $0.userNumber } }
 
   func learnedClock(of origin: Origin) -> OAuth1Clock? { state.withLock { $0.clocks[origin] } }
 

@@ -57,7 +57,7 @@ public struct OAuth2Problem: Error, Sendable, Hashable {
     let url = page.flatMap { URL(string: $0) }
     self.init(
       Code(rawValue: redactor.redact(text: code)),
-      details: line.flatMap { $0.isEmpty ? nil : String(redactor.redact(text: $0).prefix(256)) },
+      details: line.flatMap { $0.isEmpty ? nil : redactor.redact(beginningOf: $0, limit: 256) },
       page: ["http", "https"].contains(url?.scheme?.lowercased() ?? "") ? url : nil)
   }
 

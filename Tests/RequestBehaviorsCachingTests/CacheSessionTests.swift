@@ -31,6 +31,26 @@ import Testing
     #expect(events.value.map(\.kind) == [.miss, .stored, .hit])
   }
 
+  @Test func `a call that waits for the token store gets no response of a user who signs in meanwhile`() async throws {
+    let earlier = TokenSession(source: .signInOnly)
+    try await earlier.signIn(AccessToken("bob's"), as: "bob")
+    let before = NetworkClient(transport, [caching, .tokenAuth(earlier)])
+    #expect(try await before.send(get) == "Bearer bob's")
+    let gate = TestGate()
+    defer { gate.open() }
+    let session = TokenSession(source: .signInOnly, store: GatedTokenStore(gate: gate))
+    let client = NetworkClient(transport, [caching, .tokenAuth(session)])
+    let call = Task { try await client.send(get) }
+    await gate.waitForArrivals(1)
+    let signIn = Task { try await session.signIn(AccessToken("bob's"), as: "bob") }
+    let error = await #expect(throws: NetworkError.self) { try await call.value }
+    #expect(error?.code == .signedOut)
+    gate.open()
+    try await signIn.value
+    #expect(try await client.send(get) == "Bearer bob's")
+    #expect(transport.sent.count == 1)
+  }
+
   @Test func `the responses to all requests that waited for the very first token are stored`() async throws {
     let gate = TestGate()
     let session = TokenSession(
@@ -246,4 +266,18 @@ import Testing
     }
     #expect(events == ["none"])
   }
+}
+
+/// A store whose first reading waits.
+private final class GatedTokenStore: TokenStore {
+  private let gate: TestGate
+
+  init(gate: TestGate) { self.gate = gate }
+
+  func load() async throws -> AccessToken? {
+    await gate.pass()
+    return nil
+  }
+
+  func save(_ token: AccessToken?) async throws {}
 }

@@ -312,15 +312,20 @@ import Testing
   }
 
   @Test func `the scope tells users apart and does not show the token`() {
-    let request = NetworkRequest(url: mock.baseURL, call: Call(baseOrigin: Origin(mock.baseURL)))
+    func request() -> NetworkRequest {
+      NetworkRequest(url: mock.baseURL, call: Call(baseOrigin: Origin(mock.baseURL)))
+    }
     let session = OAuth1Session.sample()
-    let scope = OAuth1Behavior(session).scope(for: request)
-    #expect(scope == OAuth1Behavior(.sample()).scope(for: request))
+    let first = request()
+    let scope = OAuth1Behavior(session).scope(for: first)
+    #expect(scope == OAuth1Behavior(.sample()).scope(for: request()))
     #expect(scope?.contains("tk") == false)
     session.signIn(OAuth1Credentials(token: "other", secret: "s"))
-    #expect(OAuth1Behavior(session).scope(for: request) != scope)
+    #expect(OAuth1Behavior(session).scope(for: request()) != scope)
     session.signOut()
-    #expect(OAuth1Behavior(session).scope(for: request) == nil)
+    #expect(OAuth1Behavior(session).scope(for: request()) == nil)
+    // A call keeps the owner with whom it began.
+    #expect(OAuth1Behavior(session).scope(for: first) == scope)
     #expect(OAuth1Behavior(.sample()).scope(for: NetworkRequest(url: mock.baseURL)) == nil)
   }
 

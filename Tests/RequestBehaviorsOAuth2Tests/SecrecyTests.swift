@@ -90,6 +90,19 @@ private struct Sink: LogSink {
     check(log.withLock { $0 }.joined(separator: "\n"), [signIn.state, signIn.verifier], "the log")
   }
 
+  /// Each looks like a secret again and again; work that grows with the square of the length would take hours.
+  @Test(arguments: ["a:", "state=x&", "code=code="])
+  func `a reason of a megabyte is cut`(word: String) async throws {
+    let reason = String(repeating: word, count: 1_000_000 / word.utf8.count)
+    let flow = flow(400, #"{"error":"invalid_grant","error_description":"\#(reason)"}"#)
+    let signIn = try await flow.begin()
+    let found = url("com.example.shop:/signed-in?code=CANARY-CODE-4711&state=\(signIn.state)")
+    let error = await #expect(throws: NetworkError.self) { try await flow.finish(signIn, callback: found) }
+    let problem = try #require(error?.oauth2)
+    #expect(problem.code == .invalidGrant)
+    #expect(try #require(problem.details).count <= 256)
+  }
+
   @Test func `an error of a callback does not show a secret`() async throws {
     let flow = flow(200, OAuth2Fixture.token)
     let signIn = try await flow.begin()

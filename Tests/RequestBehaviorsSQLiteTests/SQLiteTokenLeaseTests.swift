@@ -43,6 +43,23 @@ import Testing
     #expect(try await rows() == [])
   }
 
+  @Test func `a read that begins within a refresh succeeds after its end`() async throws {
+    let file = try SQLiteStore(path: folder.file(), configuration: SQLiteConfiguration(maximumReaders: 1))
+    let store = SQLiteTokenStore(file, clock: clock.requestClock)
+    try await store.save(AccessToken("t1"))
+    let held = HeldWork()
+    let holding = Task { try await file.read { _ in held.hold() } }
+    await held.isHeld()
+    let reading = Locked<Task<AccessToken?, any Error>?>(nil)
+    try await store.withLock {
+      let task = await queue { try await store.load() }
+      reading.withLock { $0 = task }
+    }
+    held.letGo()
+    try await holding.value
+    #expect(try await reading.withLock { $0 }?.value?.value == "t1")
+  }
+
   @Test func `a lease that could not be released in a suspended store can be taken at once`() async throws {
     let file = try SQLiteStore(path: folder.file())
     let store = SQLiteTokenStore(file, clock: clock.requestClock)

@@ -17,7 +17,7 @@ import RequestBehaviors
 ///
 /// The lease is a row of its own, so that no transaction stays open while the server is asked. After a process has lost
 /// its lease, ``SQLiteTokenStore/replace(_:with:)`` refuses its tokens, and it reads no token to refresh with.
-struct SQLiteTokenLease: Sendable {
+struct SQLiteTokenLease: Sendable, Equatable {
   private let name: String
   private let owner: String
 

@@ -50,11 +50,13 @@ public final class SQLiteTokenStore: TokenStore, ClosableTokenStore {
   ///
   /// - Throws: `NetworkError` of code `tokenStoreFailed` when the file cannot be read or its token is invalid.
   public func load() async throws -> AccessToken? {
-    let (name, path, file, lease) = (name, store.path, store.state.file, held.withLock { $0 })
+    let (name, path, file, held) = (name, store.path, store.state.file, held)
+    let lease = held.withLock { $0 }
     return try await reporting("read") {
       try await store.read { db in
-        // A token that another process refreshes must not be refreshed here.
-        if let lease, try !lease.isHeld(in: db) {
+        // A token that another process refreshes must not be refreshed here. A lease that was given back meanwhile
+        // belongs to a refresh that has ended.
+        if let lease, try !lease.isHeld(in: db), held.withLock({ $0 == lease }) {
           throw NetworkError(
             .tokenStoreFailed, "another process refreshes the token \"\(name)\" in \(path), as this one was stopped")
         }

@@ -239,6 +239,53 @@ import Testing
     await outbox.stop()
   }
 
+  @Test func `a failing report of the network ends a pause`() async throws {
+    struct Failure: Error {}
+    let isDown = Shared(true)
+    let world = try OutboxWorld {
+      if isDown.value { throw NetworkError(.cannotConnect, "a test", request: $0) }
+      return (200, "")
+    }
+    let (updates, reports) = AsyncThrowingStream.makeStream(of: Bool.self)
+    let outbox = try await world.outbox(world.client([.offline(Connectivity(updates))]))
+    var events = outbox.events().makeAsyncIterator()
+    let entry = try await outbox.enqueue(Ping(number: 1))
+    outbox.start()
+    while let event = await events.next(), event.kind != .paused {}
+    isDown.value = false
+    // No time passes, so that only the report can end the pause.
+    reports.finish(throwing: Failure())
+    try await entry.value
+    #expect(world.sent.count == 2)
+    await outbox.stop()
+  }
+
+  @Test func `a new network during an attempt that fails begins no pause`() async throws {
+    let (requests, gate) = (Shared(0), TestGate())
+    let world = try OutboxWorld {
+      guard requests.next() == 1 else { return (200, "") }
+      await gate.pass()
+      throw NetworkError(.cannotConnect, "a test", request: $0)
+    }
+    let (updates, reports) = AsyncStream.makeStream(of: Bool.self)
+    let connectivity = Connectivity(updates)
+    let outbox = try await world.outbox(world.client([.offline(connectivity)]))
+    let entry = try await outbox.enqueue(Ping(number: 1))
+    outbox.start()
+    await gate.waitForArrivals(1)
+    reports.yield(true)
+    // Read after the first one, which the outbox has heard of by then.
+    reports.yield(false)
+    while connectivity.isOnline { await Task.yield() }
+    reports.yield(true)
+    while !connectivity.isOnline { await Task.yield() }
+    gate.open()
+    // No time passes, so that a pause would not end.
+    try await entry.value
+    #expect(world.sent.count == 2)
+    await outbox.stop()
+  }
+
   @Test func `while the device is offline no request is sent, and a new network is used at once`() async throws {
     let world = try OutboxWorld()
     let (updates, reports) = AsyncStream.makeStream(of: Bool.self)

@@ -90,6 +90,31 @@ import Testing
     #expect(world.mock.sent.map { $0.headers["Authorization"] } == ["Bearer new"])
   }
 
+  @Test func `a sign-in between a refresh that fails and the end of its attempt leaves no pause`() async throws {
+    let (failures, gate) = (Shared(0), TestGate())
+    let world = try OutboxWorld()
+    failure.value = .cannotConnect
+    let session = try await session(world)
+    let slow = ClosureBehavior { request, next in
+      do { return try await next(request) } catch {
+        if failures.next() == 1 { await gate.pass() }
+        throw error
+      }
+    }
+    let outbox = try await world.outbox(world.client([slow, .tokenAuth(session)]))
+    outbox.start()
+    try await outbox.enqueue(Ping(number: 1))
+    await gate.waitForArrivals(1)
+    try await session.signIn(AccessToken("new"), as: "a")
+    // The second one is sent when the outbox has seen the sign-in, before the first attempt ends.
+    try await outbox.enqueue(Ping(number: 2)).value
+    gate.open()
+    // Time stands still, so that a pause would not end.
+    while world.sent.count < 2 { await Task.yield() }
+    await outbox.stop()
+    #expect(world.sent == ["POST /pings/2", "POST /pings/1"])
+  }
+
   @Test func `a sign-in during an attempt that fails for it has the entry tried again at once`() async throws {
     let (requests, gate) = (Shared(0), TestGate())
     let world = try OutboxWorld { _ in

@@ -4,7 +4,7 @@ package import Foundation
 ///
 /// The keychain adds an item only if it does not exist, so one process gets the lease. The item's label names its
 /// owner: a lease that is over is removed only if that owner still has it.
-package struct KeychainLease: Sendable {
+package struct KeychainLease: Sendable, Equatable {
   private let item: KeychainItem
   private let owner: String
 

@@ -54,11 +54,13 @@
     /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/tokenStoreFailed``, which names the status,
     ///   also while the device is locked.
     public func load() async throws -> AccessToken? {
+      let held = held
       let lease = held.withLock { $0 }
       return try await onQueue { item in
         let keychain = SystemKeychain()
-        // Another process may be refreshing the token now, so this one must not.
-        if let lease, try !lease.isHeld(in: keychain) {
+        // Another process may be refreshing the token now, so this one must not. A lease that was given back meanwhile
+        // belongs to a refresh that has ended.
+        if let lease, try !lease.isHeld(in: keychain), held.withLock({ $0 == lease }) {
           throw NetworkError.tokenStoreFailed("another process refreshes \(item.name), as this one was stopped")
         }
         return try item.read(from: keychain).map { try StoredToken.decode($0, from: item.name) }

@@ -81,9 +81,12 @@ public struct TokenAuthBehavior: UniqueBehavior, CredentialBehavior {
     let user = session.coordinator.user
     // Recorded for calls to other servers too, because a redirect may lead to this one.
     if let generation = user.generation { request.call.noteUser(generation, of: session.coordinator.id) }
-    if !user.isKnown { await session.coordinator.waitForUser(of: request.call) }
+    if user.isKnown { return applies(to: request) ? user.scope : nil }
+    await session.coordinator.waitForUser(of: request.call)
     guard applies(to: request) else { return nil }
-    return user.isKnown ? user.scope : session.coordinator.user.scope
+    // The call does not belong to one who has signed in meanwhile: it must not find that user's responses.
+    let found = session.coordinator.user
+    return (found.generation ?? user.generation) == user.generation ? found.scope : user.scope
   }
 
   /// Returns the rights that the source of the session asks for: another session of the same account may have others.

@@ -3,7 +3,7 @@ import Foundation
 /// Makes a ``Recording`` of stored calls, with every secret hidden.
 struct RecordingExport {
   private let stored: StoredCalls
-  private let calls: [StoredCall]
+  private let calls: [(call: StoredCall, decisions: [Call.Event])]
   /// Hides what one of the calls knows to be secret.
   let redactor: Redactor
   private let bodyLimit: Int
@@ -14,11 +14,12 @@ struct RecordingExport {
   init(_ stored: StoredCalls, redactor: Redactor, bodyLimit: Int) {
     self.stored = stored
     self.bodyLimit = bodyLimit
-    calls = stored.inOrder
+    // Decisions first: a call under way knows the secrets of those that it has taken so far.
+    calls = stored.inOrder.map { ($0, $0.decisions) }
     origin = stored.origin?.time ?? .zero
     // A secret of one call may appear in any other, such as a token in the response that brings it.
     var secrets = Set(stored.formerSecrets)
-    for call in calls {
+    for (call, _) in calls {
       secrets.formUnion(call.secrets(for: redactor))
       for send in call.sends { served[send.place.sender] = send.place.call }
     }
@@ -29,22 +30,22 @@ struct RecordingExport {
 
   /// Returns the recording of some calls, in which the secrets of all calls are hidden.
   func recording(of ids: Set<Call.ID>) -> Recording {
-    recording(of: calls.filter { ids.contains($0.id) }, dropped: 0)
+    recording(of: calls.filter { ids.contains($0.call.id) }, dropped: 0)
   }
 
-  private func recording(of calls: [StoredCall], dropped: Int) -> Recording {
+  private func recording(of calls: [(call: StoredCall, decisions: [Call.Event])], dropped: Int) -> Recording {
     Recording(
       startedAt: stored.origin?.date ?? Date(timeIntervalSince1970: 0), calls: calls.map(call), droppedCalls: dropped)
   }
 
-  private func call(_ call: StoredCall) -> RecordedCall {
+  private func call(_ call: StoredCall, _ decisions: [Call.Event]) -> RecordedCall {
     RecordedCall(
       number: call.id.number, parent: call.parent.map { (served[$0] ?? $0).number }, purpose: call.purpose,
       method: call.method?.rawValue ?? "?", url: call.url.map { redactor.redact($0) } ?? "(no URL)",
       endpoint: redactor.redact(text: call.endpoint), startedAt: call.startedAt - origin,
       endedAt: call.endedAt.map { $0 - origin }, outcome: outcome(call.outcome), source: call.source,
       sends: call.sends.enumerated().map { send($1, number: $0 + 1) },
-      decisions: call.decisions.map(decision))
+      decisions: decisions.map(decision))
   }
 
   private func outcome(_ outcome: RecordedCall.Outcome) -> RecordedCall.Outcome {

@@ -43,6 +43,7 @@ public struct RateLimitBehavior: UniqueBehavior {
     guard !request.options.bypassesLimits, let key = limiter.key(request) else { return try await next(request) }
     let now = request.call.clock.now()
     let lane = limiter.lane(of: key, at: now)
+    try Task.checkCancellation()
     if !limiter.take(from: lane, at: now) { try await waitForPermit(from: lane, of: key, request) }
     let response = try await next(request)
     pause(lane, of: key, after: response)
@@ -85,6 +86,8 @@ public struct RateLimitBehavior: UniqueBehavior {
       defer { timer?.cancel() }
       do {
         try await call.wait { try await wait.waiter.value() }
+        // The permit may have come at the moment of the cancellation.
+        try Task.checkCancellation()
       } catch {
         limiter.leave(lane, wait.place)
         throw error

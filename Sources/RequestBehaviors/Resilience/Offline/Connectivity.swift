@@ -13,7 +13,7 @@ import Foundation
 /// ```
 ///
 /// The object reads the sequence for as long as it lives. The device counts as online before the first value. After the
-/// last value the state does not change.
+/// last value the state does not change. If the sequence throws, the device counts as online from then on.
 public final class Connectivity: Sendable {
   let gate: Gate
   private let reading: Task<Void, Never>
@@ -37,17 +37,17 @@ public final class Connectivity: Sendable {
     let listeners = Locked(Listeners())
     (self.gate, self.listeners) = (gate, listeners)
     reading = Task {
+      @Sendable func open() {
+        gate.open()
+        // Also from one network to another: what failed on the first may succeed on the second.
+        let actions = listeners.withLock { $0.actions.sorted { $0.key < $1.key }.map(\.value) }
+        for action in actions { action() }
+      }
       do {
-        for try await isOnline in updates {
-          if isOnline { gate.open() } else { gate.close() }
-          guard isOnline else { continue }
-          // Also from one network to another: what failed on the first may succeed on the second.
-          let actions = listeners.withLock { $0.actions.sorted { $0.key < $1.key }.map(\.value) }
-          for action in actions { action() }
-        }
+        for try await isOnline in updates { if isOnline { open() } else { gate.close() } }
       } catch {
         // The state is unknown from now on, so requests are sent.
-        gate.open()
+        open()
       }
     }
   }

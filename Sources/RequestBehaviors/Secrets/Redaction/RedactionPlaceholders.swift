@@ -38,7 +38,7 @@ package final class RedactionPlaceholders: Sendable {
   var values: [String] { hidden?.withLock { Array($0.texts.keys) + $0.scalars } ?? [] }
 
   /// The placeholder of a UUID, without the twelve digits of its number.
-  private static let zeros = "00000000-0000-0000-0000-"
+  fileprivate static let zeros = "00000000-0000-0000-0000-"
 
   /// Whether a text is a placeholder of a text or of a UUID.
   package static func isPlaceholder(_ text: some StringProtocol) -> Bool {
@@ -60,29 +60,13 @@ package final class RedactionPlaceholders: Sendable {
     var pieces: [Piece] = []
     var placeholder = text[..<text.startIndex]
     var number: Int?
-    while let next = nextPlaceholder(in: text[placeholder.endIndex...]) {
+    var search = PlaceholderSearch(text)
+    while let next = search.next() {
       let between = text[placeholder.endIndex..<next.range.lowerBound]
       pieces.append(Piece(placeholder: placeholder, number: number, text: between))
       (placeholder, number) = (text[next.range], next.number)
     }
     return pieces + [Piece(placeholder: placeholder, number: number, text: text[placeholder.endIndex...])]
-  }
-
-  private static func nextPlaceholder(in text: Substring) -> (range: Range<String.Index>, number: Int?)? {
-    let word = text.firstRange(of: Redactor.placeholder)
-    // The zeros alone are a UUID like any other.
-    var search = text
-    while let uuid = search.firstRange(of: zeros), word.map({ uuid.lowerBound < $0.lowerBound }) ?? true {
-      let digits = text[uuid.upperBound...].prefix(12)
-      if digits.utf8.count == 12, digits.utf8.allSatisfy(\.isASCIIDigit), let number = Int(digits), number > 0 {
-        return (uuid.lowerBound..<digits.endIndex, number)
-      }
-      search = text[uuid.upperBound...]
-    }
-    guard let word else { return nil }
-    let digits = text[word.upperBound...].dropFirst().prefix { $0.isASCII && $0.isNumber }
-    guard text[word.upperBound...].first == "-", let number = Int(digits) else { return (word, nil) }
-    return (word.lowerBound..<digits.endIndex, number)
   }
 
   /// Returns the placeholder of a text; a placeholder is returned unchanged.
@@ -124,6 +108,53 @@ package final class RedactionPlaceholders: Sendable {
     else { return nil }
     let rest = bytes[10...].map { $0.isASCIIDigit ? UInt8(ascii: "0") : $0 }
     return "1970-01-01" + String(decoding: rest, as: UTF8.self)
+  }
+}
+
+/// Finds the placeholders of a text, in order.
+private struct PlaceholderSearch {
+  typealias Place = (range: Range<String.Index>, number: Int?)
+
+  private let text: String
+  private var position: String.Index
+  // The next ones of both kinds are kept, so that many of one kind do not search for the other again and again.
+  private var word: Place?
+  private var uuid: Place?
+
+  init(_ text: String) {
+    self.text = text
+    position = text.startIndex
+    word = nextWord()
+    uuid = nextUUID()
+  }
+
+  /// Returns the next placeholder; `nil` after the last one.
+  mutating func next() -> Place? {
+    if let word, word.range.lowerBound < position { self.word = nextWord() }
+    if let uuid, uuid.range.lowerBound < position { self.uuid = nextUUID() }
+    let next = [word, uuid].compactMap(\.self).min { $0.range.lowerBound < $1.range.lowerBound }
+    if let next { position = next.range.upperBound }
+    return next
+  }
+
+  private func nextWord() -> Place? {
+    guard let word = text[position...].firstRange(of: Redactor.placeholder) else { return nil }
+    let digits = text[word.upperBound...].dropFirst().prefix { $0.isASCII && $0.isNumber }
+    guard text[word.upperBound...].first == "-", let number = Int(digits) else { return (word, nil) }
+    return (word.lowerBound..<digits.endIndex, number)
+  }
+
+  private func nextUUID() -> Place? {
+    // The zeros alone are a UUID like any other.
+    var search = text[position...]
+    while let uuid = search.firstRange(of: RedactionPlaceholders.zeros) {
+      let digits = text[uuid.upperBound...].prefix(12)
+      if digits.utf8.count == 12, digits.utf8.allSatisfy(\.isASCIIDigit), let number = Int(digits), number > 0 {
+        return (uuid.lowerBound..<digits.endIndex, number)
+      }
+      search = text[uuid.upperBound...]
+    }
+    return nil
   }
 }
 

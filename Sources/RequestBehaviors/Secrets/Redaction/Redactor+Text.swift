@@ -83,7 +83,7 @@ extension Redactor {
   ///   - limit: The most characters to return.
   ///   - onOneLine: Whether a space replaces each line break.
   /// - Returns: The text in the form that may be shown.
-  func redact(beginningOf text: String, limit: Int, onOneLine: Bool = false) -> String {
+  package func redact(beginningOf text: String, limit: Int, onOneLine: Bool = false) -> String {
     // Far more than is shown, so that a huge text costs little.
     let searched = text.unicodeScalars.prefix(16_384)
     let isCutOff = searched.endIndex < text.endIndex

@@ -12,6 +12,7 @@ struct TextRedaction {
   let words = TextRedaction.words
   private let nameEnds = ASCIISet.nameEnds
   var index = 0
+  var knownRun: Run?
   /// The index before which all text is in the output.
   private(set) var copied = 0
   private(set) var output: [UInt8] = []

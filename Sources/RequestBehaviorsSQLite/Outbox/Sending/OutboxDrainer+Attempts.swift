@@ -26,7 +26,7 @@ extension OutboxDrainer {
   /// Sends an entry and settles it; returns the attempt at the entry that was claimed with that.
   private func run(_ attempt: OutboxAttempt, _ slot: OutboxSlots.Reply) async -> OutboxAttempt? {
     defer { core.tickets.end(attempt.row.id) }
-    let (signIns, setForward) = state.withLock { ($0.signInCount, $0.setForward) }
+    let (freshStarts, setForward) = state.withLock { ($0.freshStarts, $0.setForward) }
     guard await takeSlot(slot, for: attempt) else {
       _ = await settle(attempt.row, OutboxAttempt.Ending(outcome: .ended(wasSent: false)))
       return nil
@@ -37,12 +37,12 @@ extension OutboxDrainer {
     if isRefused { state.withLock { $0.isEnded = true } }
     defer { if isRefused { endDrains(NetworkError.clientShutDown(), upTo: .max) } }
     // A pause begins before the entry is due again, and before another one is sent, or it would end at once.
-    if !ending.outcome.provesNetwork { note(ending.outcome, of: attempt.row.scope) }
+    if !ending.outcome.provesNetwork { note(ending.outcome, of: attempt.row.scope, since: freshStarts) }
     giveSlotBack(slot)
     guard let settled = await settle(await followingClock(attempt.row, since: setForward), ending) else { return nil }
-    noteSignIn(since: signIns, after: settled.outcome)
+    noteFreshStart(since: freshStarts, after: settled.outcome)
     if settled.outcome == .notReady { await core.waitForDelivery(attempt.row.seq, since: attempt.deliveries) }
-    if settled.outcome.provesNetwork { note(settled.outcome, of: attempt.row.scope) }
+    if settled.outcome.provesNetwork { note(settled.outcome, of: attempt.row.scope, since: freshStarts) }
     if let next = settled.next { core.tickets.begin(next.row.id) }
     return settled.next
   }

@@ -6,21 +6,29 @@ import RequestBehaviors
 /// A refusal of the server is no pause: it is the entry's own wait, by ``OutboxNextStep``.
 extension OutboxDrainer {
   /// Begins or ends a pause by the outcome of an attempt at an entry of an owner.
-  func note(_ outcome: OutboxOutcome, of owner: String?) {
+  ///
+  /// An attempt that began before a sign-in, or before the device got another network, begins no pause: what it tells
+  /// no longer holds, and no later event would end the pause.
+  ///
+  /// - Parameters:
+  ///   - outcome: The outcome.
+  ///   - owner: The owner of the entry.
+  ///   - freshStarts: The number of fresh starts when the attempt began.
+  func note(_ outcome: OutboxOutcome, of owner: String?, since freshStarts: Int) {
     switch outcome {
-    case .nothing(let text, _): begin(because: text) { $0.pause.begin(now: $1) }
+    case .nothing(let text, _): begin(because: text, since: freshStarts) { $0.pause.begin(now: $1) }
     case .withoutToken(let text, _):
-      begin(because: text) { $0.ownerPauses[owner, default: OutboxPause()].begin(now: $1) }
+      begin(because: text, since: freshStarts) { $0.ownerPauses[owner, default: OutboxPause()].begin(now: $1) }
     case _ where outcome.provesNetwork: endPauses(of: owner)
     default: break
     }
   }
 
-  private func begin(because text: String, _ pause: (inout State, Duration) -> Duration?) {
+  private func begin(because text: String, since freshStarts: Int, _ pause: (inout State, Duration) -> Duration?) {
     let now = core.clock.now()
     // The attempts that wait for a slot are dismissed under the same lock. Otherwise one could get a slot in the pause.
     let (begun, dismissed) = state.withLock { state -> (Duration?, [Waiter<Bool>]) in
-      guard let length = pause(&state, now) else { return (nil, []) }
+      guard state.freshStarts == freshStarts, let length = pause(&state, now) else { return (nil, []) }
       return (length, state.slots.dismissWaiting())
     }
     for waiter in dismissed { waiter.settle(.success(false)) }
@@ -53,18 +61,18 @@ extension OutboxDrainer {
       defer { state.members = members }
       guard let last = state.members, last != members else { return false }
       defer { (state.ownerPauses, state.wakesWithoutUser) = ([:], true) }
-      state.signInCount += 1
+      state.freshStarts += 1
       return !state.ownerPauses.isEmpty
     }
     if hasEnded { core.tell(OutboxEvent(.resumed)) }
   }
 
-  /// Tries an entry again whose user was not signed in when its attempt began, and is by its end.
+  /// Tries an entry again whose user was not signed in when its attempt began, and may be by its end.
   ///
   /// The loop can have followed the sign-in while the attempt was under way, before the entry began to rest.
-  func noteSignIn(since count: Int, after outcome: OutboxOutcome) {
+  func noteFreshStart(since freshStarts: Int, after outcome: OutboxOutcome) {
     guard case .withoutUser = outcome else { return }
-    state.withLock { if $0.signInCount != count { $0.wakesWithoutUser = true } }
+    state.withLock { if $0.freshStarts != freshStarts { $0.wakesWithoutUser = true } }
   }
 
   /// Makes the entries due whose user was not signed in, after a sign-in, or when the caller asks for a new look.

@@ -26,8 +26,8 @@ final class OutboxDrainer: Sendable {
     var ownerPauses: [String?: OutboxPause] = [:]
     /// The members of the last look, which change with each sign-in and sign-out.
     var members: [ClientOwners.Member]?
-    /// The number of such changes.
-    var signInCount = 0
+    /// The number of reasons to try everything at once: sign-ins, calls of `drain`, other networks.
+    var freshStarts = 0
     /// Whether the entries without a user are to be tried again now.
     var wakesWithoutUser = true
     /// The difference between the wall clock and the monotonic one.
@@ -50,6 +50,7 @@ final class OutboxDrainer: Sendable {
 
     /// Tries everything at once that waits for the network or for a user; returns whether there was a pause.
     mutating func forgetPauses() -> Bool {
+      freshStarts += 1
       defer { (pause, ownerPauses, wakesWithoutUser) = (OutboxPause(), [:], true) }
       return pause.isActive || !ownerPauses.isEmpty
     }

@@ -123,6 +123,20 @@ import Testing
     #expect(order.value == ["0", "e", "a", "d", "b"])
   }
 
+  @Test func `a request that is cancelled before it asks takes no permit`() async throws {
+    let cancelling = ClosureBehavior { request, next in
+      if request.url.path().contains("cancelled") { withUnsafeCurrentTask { $0?.cancel() } }
+      return try await next(request)
+    }
+    let transport = ClosureTransport()
+    let client = client(transport, cancelling, .rateLimit(1))
+    let cancelled = Task { try await client.send(.get("cancelled")) }
+    await #expect(throws: CancellationError.self) { try await cancelled.value }
+    try await client.send(.get("next"))
+    // The next request did not have to wait for the only permit.
+    #expect(clock.now == .zero)
+  }
+
   @Test func `if too many wait a request is refused at once`() async throws {
     let manual = ManualClock()
     let limiter = RateLimiter(rate: 1, burst: 1, queueLimit: 1)
