@@ -14,7 +14,7 @@ final class CacheActivity: Sendable {
     /// Whether the store must be emptied before it is used again: it failed to remove everything, or the list of URLs
     /// or that of owners became too long.
     var mustBeEmptied = false
-    var waiting: [ValidationKey: [Waiter<Validation>]] = [:]
+    var validations: [ValidationKey: SharedValidation] = [:]
     /// The number of validations that have ended and may have changed what the store has.
     var validationCount = 0
     /// The number of the latest one of each key.
@@ -85,7 +85,7 @@ final class CacheActivity: Sendable {
   /// - Parameters:
   ///   - key: The key of the request.
   ///   - fields: The fields of the request.
-  ///   - sinceOldest: Whether the fetch counts as begun together with the oldest one under way.
+  ///   - sinceOldest: Whether the fetch counts as begun together with the oldest one under way, and gets its mark.
   /// - Returns: The fetch.
   func beginFetch(of key: CacheKey, _ fields: HeaderFields, sinceOldest: Bool = false) -> Fetch {
     state.withLock { state in
@@ -97,9 +97,13 @@ final class CacheActivity: Sendable {
       return Fetch(
         key: key, fields: fields, number: sinceOldest ? 0 : state.fetchCount,
         invalidations: sinceOldest ? 0 : fetches.invalidations,
-        scopeEndings: sinceOldest ? state.fetches.values.map(\.scopeEndings).min() ?? endings : endings)
+        scopeEndings: sinceOldest ? state.fetches.values.map(\.scopeEndings).min() ?? endings : endings,
+        mark: sinceOldest ? fetches.mark : nil)
     }
   }
+
+  /// Records the store's mark of a fetch.
+  func note(_ mark: CacheMark, of fetch: Fetch) { state.withLock { $0.fetches[fetch.url]?.note(mark) } }
 
   /// Records that a fetch goes on until it has been ended once more.
   func prolong(_ fetch: Fetch) { state.withLock { $0.fetches[fetch.url]?.count += 1 } }
@@ -115,6 +119,11 @@ final class CacheActivity: Sendable {
 
   /// Records that the responses of a URL are no longer valid, including those under way.
   func invalidate(_ url: String) { state.withLock { $0.fetches[url]?.invalidations += 1 } }
+
+  /// Records that all responses are to be removed, including those under way.
+  func invalidateAll() {
+    state.withLock { state in for url in state.fetches.keys { state.fetches[url]?.invalidations += 1 } }
+  }
 
   /// Records that the responses of an owner must be removed, including those under way.
   func end(scope: String) { state.withLock { $0.scopeEndings.note(scope) } }
@@ -222,7 +231,9 @@ final class CacheActivity: Sendable {
   /// The result of a validation, for the requests that waited for it.
   enum Validation: Sendable {
     /// No validation is under way: the caller validates, and then calls ``endValidation(of:_:)``.
-    case own
+    case own(SharedValidation)
+    /// The validation under way waits for the caller, directly or through others: the caller validates for itself.
+    case alone
     /// The validation has ended: the waiting requests look into the store again.
     case ended
     /// The server failed: the waiting requests share the failure instead of asking again.
@@ -270,19 +281,24 @@ final class CacheActivity: Sendable {
   /// - Returns: The result of the other validation, or `own` if the caller has to validate.
   /// - Throws: `CancellationError`, or the error of a client that was shut down.
   func beginValidation(of key: ValidationKey, since count: Int, for call: Call) async throws -> Validation {
-    let (waiter, isMissed) = state.withLock { state -> (Waiter<Validation>?, Bool) in
-      guard state.waiting[key] != nil else {
-        if state.validated[key.key] ?? state.lastForgotten > count { return (nil, true) }
-        state.waiting[key] = []
-        return (nil, false)
+    let waiter = Waiter<Validation>()
+    let (decision, wait) = state.withLock { state -> (Validation?, WorkWait?) in
+      guard let validation = state.validations[key] else {
+        if state.validated[key.key] ?? state.lastForgotten > count { return (.missed, nil) }
+        let new = SharedValidation()
+        state.validations[key] = new
+        return (.own(new), nil)
       }
-      let waiter = Waiter<Validation>()
-      state.waiting[key]?.append(waiter)
-      return (waiter, false)
+      guard let wait = WorkWait(for: validation) else { return (.alone, nil) }
+      validation.waiters.withLock { $0.append(waiter) }
+      return (nil, wait)
     }
-    guard let waiter else { return isMissed ? .missed : .own }
+    if let decision { return decision }
     let waiting = call.begin("waits while another request asks the server", from: "CachingBehavior", kind: .caching)
-    defer { call.end(waiting) }
+    defer {
+      call.end(waiting)
+      wait?.end()
+    }
     let outcome = try await call.wait { try await waiter.value() }
     try Task.checkCancellation()
     return outcome
@@ -298,7 +314,7 @@ final class CacheActivity: Sendable {
   /// - Returns: Whether the caller is to validate.
   func beginRefresh(of key: CacheKey, unless validation: ValidationKey?) -> Bool {
     state.withLock { state in
-      let isValidated = validation.map { state.waiting[$0] != nil } ?? false
+      let isValidated = validation.map { state.validations[$0] != nil } ?? false
       return !isValidated && state.refreshed.insert(key).inserted
     }
   }
@@ -313,10 +329,26 @@ final class CacheActivity: Sendable {
 
   /// Ends a validation, and resumes the requests that wait for it.
   func endValidation(of key: ValidationKey, _ outcome: Validation) {
-    let waiters = state.withLock { state in
+    let validation = state.withLock { state in
       if case .ended = outcome { state.noteValidation(of: key.key) }
-      return state.waiting.removeValue(forKey: key) ?? []
+      return state.validations.removeValue(forKey: key)
     }
-    for waiter in waiters { waiter.settle(.success(outcome)) }
+    for waiter in validation?.end() ?? [] { waiter.settle(.success(outcome)) }
+  }
+}
+
+/// A validation that other requests may wait for.
+final class SharedValidation: AwaitedWork {
+  fileprivate let waiters = Locked<[Waiter<CacheActivity.Validation>]>([])
+  private let hasEnded = Locked(false)
+
+  fileprivate init() {}
+
+  var isOver: Bool { hasEnded.withLock { $0 } }
+
+  /// Ends it, and returns those who wait.
+  fileprivate func end() -> [Waiter<CacheActivity.Validation>] {
+    hasEnded.withLock { $0 = true }
+    return waiters.withLock { $0 }
   }
 }

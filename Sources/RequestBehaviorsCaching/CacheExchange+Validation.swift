@@ -21,18 +21,24 @@ extension CacheExchange {
   ///
   /// - Parameters:
   ///   - stored: The stored response.
-  ///   - validation: The key for which the validation was begun. It is not made anew: the call may gain an owner.
+  ///   - key: The key for which the validation was begun. It is not made anew: the call may gain an owner.
+  ///   - validation: The validation, whose end requests wait for that are sent for it.
   /// - Returns: The response to the request.
   /// - Throws: The error of sending.
   func revalidateForAll(
-    _ stored: StoredResponse, _ validation: CacheActivity.ValidationKey
+    _ stored: StoredResponse, _ key: CacheActivity.ValidationKey, _ validation: SharedValidation
   ) async throws -> NetworkResponse {
     request.call.update(AwaitedValidations.self) { $0 += 1 }
     defer { request.call.update(AwaitedValidations.self) { $0 -= 1 } }
     // Unless the server responds or fails for all, the outcome is `abandoned`: one of the waiting requests validates
     // then.
     var outcome = CacheActivity.Validation.abandoned
-    defer { cache.activity.endValidation(of: validation, outcome) }
+    // What this request is a part of waits for the validation. Nothing waits for a new one yet, so there is no circle.
+    let wait = WorkWait(for: validation)
+    defer {
+      wait?.end()
+      cache.activity.endValidation(of: key, outcome)
+    }
     let failure = Locked<Result<NetworkResponse, any Error>?>(nil)
     func noteOutcome() {
       guard let failure = failure.withLock({ $0 }) else { return }
@@ -40,7 +46,9 @@ extension CacheExchange {
     }
     do {
       // A stored response may replace a failure, so the failure is recorded also where this call succeeds.
-      let response = try await revalidate(stored) { result in failure.withLock { $0 = result } }
+      let response = try await WorkWait.$current.withValue(validation) {
+        try await revalidate(stored) { result in failure.withLock { $0 = result } }
+      }
       outcome = .ended
       noteOutcome()
       return response

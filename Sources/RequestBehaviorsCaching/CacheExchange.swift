@@ -3,7 +3,7 @@ import RequestBehaviors
 
 /// One request at a cache: its demand, and the steps that the behavior takes for it.
 struct CacheExchange: Sendable {
-  let request: NetworkRequest
+  private(set) var request: NetworkRequest
   /// The place of the cache in the list.
   let place: Next
   let cache: CachingBehavior
@@ -159,6 +159,8 @@ struct CacheExchange: Sendable {
     }
     let detached = next.detached()
     var exchange = self
+    // For no caller: the whole response is asked for, and no condition of a caller's.
+    for name in ["Range"] + CacheValidators.conditions { exchange.request.headers.remove(name) }
     exchange.sendInBackground = { request in
       // No caller reads a stream in the background, so the body is collected.
       try await detached.start(request).value.buffered()
@@ -176,7 +178,10 @@ struct CacheExchange: Sendable {
   /// - Returns: The fetch.
   func beginFetch(sinceOldest: Bool = false) async -> CacheActivity.Fetch {
     var fetch = cache.activity.beginFetch(of: key, request.headers, sinceOldest: sinceOldest)
-    fetch.mark = await mark()
+    if fetch.mark == nil, let mark = await mark() {
+      fetch.mark = mark
+      cache.activity.note(mark, of: fetch)
+    }
     return fetch
   }
 

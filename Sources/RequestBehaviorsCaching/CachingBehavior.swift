@@ -124,7 +124,8 @@ public struct CachingBehavior: UniqueBehavior {
       return substitute
     }
     switch validation {
-    case .own: return try await exchange.revalidateForAll(stored, key)
+    case .own(let validation): return try await exchange.revalidateForAll(stored, key, validation)
+    case .alone: return try await exchange.revalidate(stored)
     case .ended: return try await run(exchange, next, hasWaited: true)
     case .abandoned, .missed: return try await run(exchange, next)
     case .failed(let failure): return try exchange.share(failure, insteadOf: stored)
@@ -182,11 +183,13 @@ public struct CachingBehavior: UniqueBehavior {
     }
   }
 
-  /// Removes everything that is stored.
+  /// Removes everything that is stored; a response that is under way is not stored.
   ///
   /// If the store fails to do so, no stored response is used until everything has been removed.
   public func reset() async {
     let failedRemovals = activity.failedRemovals
+    // Responses under way are not stored. A store without marks does not know of them.
+    activity.invalidateAll()
     do {
       try await remove { try await $0.removeAll() }
       activity.trustAll(since: failedRemovals)

@@ -27,6 +27,8 @@ struct OverlappingFetches: Sendable {
   var count = 0
   /// How often the URL became invalid while one of them was under way.
   var invalidations = 0
+  /// The oldest mark of the store that one of them has.
+  private(set) var mark: CacheMark?
   /// The number of owners that had signed out when the first of them began.
   let scopeEndings: UInt64
   private var savings: [Saving] = []
@@ -37,6 +39,9 @@ struct OverlappingFetches: Sendable {
   private static let limit = 64
 
   init(scopeEndings: UInt64) { self.scopeEndings = scopeEndings }
+
+  /// Records the mark of one of them.
+  mutating func note(_ new: CacheMark) { mark = [mark, new].compactMap(\.self).min { $0.number < $1.number } }
 
   /// Records that the response of a fetch is being stored, unless no other fetch could be outdated by it.
   mutating func noteSaving(_ variant: CacheVariant, of fetch: CacheActivity.Fetch) {

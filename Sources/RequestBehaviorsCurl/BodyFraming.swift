@@ -49,7 +49,8 @@
       guard isCoded else { return nil }
       if hasLength { return "it has both Content-Length and Transfer-Encoding" }
       if isHTTP10 { return "it is of HTTP/1.0 and has Transfer-Encoding" }
-      return codings == ["chunked"] ? nil : "its Transfer-Encoding is not chunked: \(codings.joined(separator: ", "))"
+      return codings == ["chunked"]
+        ? nil : "its Transfer-Encoding is not chunked: \(codings.joined(separator: ", ").prefix(64))"
     }
   }
 
@@ -110,7 +111,8 @@
     private mutating func addLength(_ value: Slice<UnsafeRawBufferPointer>) {
       for member in value.split(separator: 0x2C, omittingEmptySubsequences: false) {
         guard let number = BodyFraming.number(BodyFraming.trimmed(member)) else {
-          objection = "its Content-Length is not a number, or is too great: \(String(decoding: value, as: UTF8.self))"
+          objection =
+            "its Content-Length is not a number, or is too great: \(String(decoding: value.prefix(64), as: UTF8.self))"
           return
         }
         if let length, length != number {

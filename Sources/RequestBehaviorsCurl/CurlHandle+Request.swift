@@ -63,7 +63,7 @@
     ///   - upload: The source of the bytes of its body; `nil` for a small body in memory, or no body.
     /// - Throws: ``RefusedOption`` or `NetworkError`.
     func prepare(_ request: NetworkRequest, _ upload: CurlUpload?) throws {
-      let url = request.url.absoluteString
+      let url = try CurlHandle.text(of: request)
       if url != settings.url {
         settings.url = ""
         try set(CURLOPT_URL, url, name: "URL")
@@ -80,6 +80,23 @@
       try setBody(of: request, upload)
       try setFields(of: request)
       try setTimes(of: request)
+    }
+
+    /// Returns the URL for libcurl, which has its host in the form by which pins and credentials are chosen.
+    ///
+    /// libcurl would undo the escapes of a host itself, and may connect to another one than Foundation reads.
+    private static func text(of request: NetworkRequest) throws -> String {
+      let text = request.url.absoluteString
+      // A host with an escape is rare, and so is any other `%` before the path.
+      guard text.prefix(while: { $0 != "?" && $0 != "#" }).contains("%"), let origin = request.origin,
+        !origin.host.contains(":"), request.url.host(percentEncoded: true)?.contains("%") == true
+      else { return text }
+      var components = URLComponents(url: request.url, resolvingAgainstBaseURL: true)
+      components?.percentEncodedHost = origin.host
+      guard !origin.host.contains("%"), let url = components?.url else {
+        throw NetworkError(.invalidURL, "the host \"\(origin.host.prefix(64))\" is not a valid name", request: request)
+      }
+      return url.absoluteString
     }
 
     private func setBody(of request: NetworkRequest, _ upload: CurlUpload?) throws {

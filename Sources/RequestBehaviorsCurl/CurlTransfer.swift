@@ -267,7 +267,7 @@
       decoder = ContentDecoder(encoding)
       if decoder == nil {
         objection = NetworkError(
-          .badResponse, "the response has the Content-Encoding \(encoding), which was not asked for")
+          .badResponse, "the response has the Content-Encoding \(encoding.prefix(64)), which was not asked for")
       }
       return decoder != nil
     }

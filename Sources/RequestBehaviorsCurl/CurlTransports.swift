@@ -20,7 +20,7 @@
   /// Limits of the configuration, such as the connections to one host, are those of each transport.
   public final class CurlTransports: Transport {
     /// The transport whose thread runs the current task.
-    @TaskLocal private static var current: (owner: ObjectIdentifier, transport: CurlTransport)?
+    @TaskLocal private static var current: (owner: CurlTransports, transport: CurlTransport)?
 
     private let transports: [CurlTransport]
     private let turn = Locked(0)
@@ -48,7 +48,7 @@
     /// - Returns: The response, with any status.
     /// - Throws: As ``CurlTransport/send(_:)`` does.
     public func send(_ request: NetworkRequest) async throws -> NetworkResponse {
-      let own = CurlTransports.current.flatMap { $0.owner == ObjectIdentifier(self) ? $0.transport : nil }
+      let own = CurlTransports.current.flatMap { $0.owner === self ? $0.transport : nil }
       return try await (own ?? next()).send(request)
     }
 
@@ -76,7 +76,7 @@
     /// - Throws: The error of the work.
     public func run<Value: Sendable>(_ work: @concurrent () async throws -> Value) async throws -> Value {
       let transport = next()
-      return try await CurlTransports.$current.withValue((ObjectIdentifier(self), transport)) {
+      return try await CurlTransports.$current.withValue((self, transport)) {
         try await transport.run(work)
       }
     }

@@ -33,6 +33,21 @@ import Testing
     for await event in events.stream where event == kind { return }
   }
 
+  @Test(arguments: ["Range", "If-None-Match"])
+  func `a validation in the background asks for the whole response, without the caller's condition`(
+    field: String
+  ) async throws {
+    let fixture = CacheFixture(["Cache-Control": "max-age=60, stale-while-revalidate=600", "ETag": "\"a\""])
+    try await fixture.send()
+    fixture.wait(61)
+    let value = field == "Range" ? "bytes=0-1" : "\"b\""
+    try await fixture.send(.get("a", headers: HeaderFields([.init(field, value)])))
+    _ = try await eventually { fixture.kinds.contains(.revalidated) }
+    #expect(fixture.sent.count == 2)
+    #expect(fixture.sent.last?.headers["Range"] == nil)
+    #expect(fixture.sent.last?.headers["If-None-Match"] == "\"a\"")
+  }
+
   @Test func `RFC 5861 §3: a stale response is used at once, and the next caller gets the refreshed one`() async throws
   {
     let client = client("max-age=60, stale-while-revalidate=60")

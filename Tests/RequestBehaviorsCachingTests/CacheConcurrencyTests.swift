@@ -61,6 +61,39 @@ import Testing
     #expect(server.transport.sent.count == 2)
   }
 
+  /// Sends a request of its own for the same URL, once.
+  private final class Asking: RequestBehavior {
+    let client = Box<NetworkClient?>(nil)
+
+    func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
+      let client = client.update { client in
+        defer { client = nil }
+        return client
+      }
+      try await client?.send(.get("x"))
+      return try await next(request)
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a request that a behavior sends while it works for the validation of the same URL validates for itself`(
+    isCoalescing: Bool
+  ) async throws {
+    let (clock, asking) = (ManualClock(), Asking())
+    let transport = ClosureTransport { request in
+      NetworkResponse(
+        request: request, statusCode: request.headers.contains("If-None-Match") ? 304 : 200,
+        headers: ["ETag": "\"a\"", "Cache-Control": "max-age=60"])
+    }
+    let outer = isCoalescing ? [.coalescing()] as [any RequestBehavior] : []
+    let client = NetworkClient(transport, clock.requestClock, outer + [.caching(MemoryCacheStore()), asking])
+    try await client.send(.get("x"))
+    clock.advance(by: .seconds(61))
+    asking.client.value = client
+    try await client.send(.get("x"))
+    #expect(transport.sent.count == 3)
+  }
+
   @Test func `a request whose deadline passes while another one validates gets the stale response`() async throws {
     let server = Server("max-age=60, stale-if-error=600", deadline: .seconds(60))
     _ = try await server.send()

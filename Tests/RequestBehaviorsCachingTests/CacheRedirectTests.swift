@@ -101,6 +101,70 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false])
+  func `a redirect that was under way at a removal is not stored`(isReset: Bool) async throws {
+    let (gate, store) = (TestGate(), MemoryCacheStore())
+    let transport = ClosureTransport { request in
+      guard request.url.lastPathComponent == "a" else { return NetworkResponse(request: request, statusCode: 200) }
+      await gate.pass()
+      return NetworkResponse(
+        request: request, statusCode: 301, headers: ["Location": "b", "Cache-Control": "max-age=3600"])
+    }
+    let client = NetworkClient(transport, [.caching(store)])
+    let call = Task { try await client.send(.get("a")) }
+    await gate.waitForArrivals(1)
+    // The store alone knows of the second one, as of a removal by another process.
+    if isReset { await client.reset() } else { await store.removeAll(url: "https://api.example.com/v1/a") }
+    gate.open()
+    try await call.value
+    try await client.send(.get("a"))
+    #expect(transport.sent.map(\.url.lastPathComponent) == ["a", "b", "a", "b"])
+  }
+
+  /// A store without marks, which sees only the removals of its own process.
+  private final class PlainStore: CacheStore {
+    private let store = MemoryCacheStore()
+
+    var digestKey: Data { store.digestKey }
+    var maximumBodySize: Int { store.maximumBodySize }
+
+    func response(for key: CacheKey, matching request: HeaderFields) async throws -> StoredResponse? {
+      await store.response(for: key, matching: request)
+    }
+
+    func save(_ response: StoredResponse, for key: CacheKey, matching request: HeaderFields) async throws -> Int {
+      await store.save(response, for: key, matching: request)
+    }
+
+    func update(_ old: StoredResponse, to new: StoredResponse, for key: CacheKey) async throws {
+      await store.update(old, to: new, for: key)
+    }
+
+    func remove(_ response: StoredResponse, for key: CacheKey) async throws { await store.remove(response, for: key) }
+    func removeAll(url: String) async throws { await store.removeAll(url: url) }
+    func removeAll(scope: String) async throws { await store.removeAll(scope: scope) }
+    func removeAll() async throws { await store.removeAll() }
+    func entries(limit: Int) async throws -> [CacheEntry] { await store.entries(limit: limit) }
+  }
+
+  @Test func `a response that was under way at a reset is not stored in a store without marks`() async throws {
+    let gate = TestGate()
+    let transport = ClosureTransport { request in
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 200, headers: ["Cache-Control": "max-age=3600"])
+    }
+    let client = NetworkClient(transport, [.caching(PlainStore())])
+    let call = Task { try await client.send(.get("a")) }
+    await gate.waitForArrivals(1)
+    await client.reset()
+    gate.open()
+    try await call.value
+    try await client.send(.get("a"))
+    #expect(transport.sent.count == 2)
+    try await client.send(.get("a"))
+    #expect(transport.sent.count == 2)
+  }
+
   @Test func `a request that follows no redirects gets the stored one itself`() async throws {
     let transport = server(["a": Hop(to: "b", cacheControl: "max-age=60"), "b": Hop(body: "b")])
     let client = client(transport)

@@ -213,6 +213,12 @@ import Testing
     #expect(error?.message.contains("must begin with a slash: done") == true)
   }
 
+  @Test(arguments: ["/done?app=1", "/done#part"])
+  func `a path with a query or a fragment is refused`(path: String) {
+    let error = #expect(throws: NetworkError.self) { try LoopbackRedirect(path: path) }
+    #expect(error?.code == .oauth2InvalidServer)
+  }
+
   @Test func `five minutes end the wait`() async throws {
     let loopback = try LoopbackRedirect(clock: clock.requestClock)
     let task = Task { try await loopback.callback(for: page("S1")) }

@@ -51,6 +51,71 @@ import Testing
     #expect(try await title(.skip, .standard, cache) == "new")
   }
 
+  @Test func `a hit is saved if the cache got its content by a request without the save`() async throws {
+    let test = try TestStore()
+    let saving = SaveBehavior.saveRecords([Artwork].self, into: "artwork", in: test.store, cached: .skip)
+    let client = NetworkClient(Server(), [.caching(MemoryCacheStore())])
+    try await client.send(.get("a"))
+    let response = try await client.send(Request<NetworkResponse>.get("a").with(saving))
+    #expect(response.source == .cache)
+    #expect(try await test.artworks.count == 1)
+  }
+
+  @Test func `a hit is saved by each save whose inner save failed`() async throws {
+    let (outer, inner) = (try TestStore(), try TestStore())
+    func saving(_ test: TestStore) -> SaveBehavior {
+      .saveRecords([Artwork].self, into: "artwork", in: test.store, cached: .skip)
+    }
+    let client = NetworkClient(Server(), [saving(outer), saving(inner), .caching(MemoryCacheStore())])
+    await inner.store.suspend()
+    await #expect(throws: NetworkError.self) { try await client.send(.get("a")) as NetworkResponse }
+    inner.store.resume()
+    #expect(try await (client.send(.get("a")) as NetworkResponse).source == .cache)
+    #expect(try await outer.artworks.count == 1)
+    #expect(try await inner.artworks.count == 1)
+  }
+
+  @Test(arguments: [CachedResponses.save, .skip])
+  func `a slow hit does not replace what another call has saved since`(cached: CachedResponses) async throws {
+    let (test, gate, clock, count) = (try TestStore(), TestGate(), ManualClock(), Locked(0))
+    let transport = ClosureTransport { request in
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      let body = try JSONEncoder().encode([Artwork(id: 1, title: "\(number)")])
+      return NetworkResponse(
+        request: request, statusCode: 200,
+        headers: ["Content-Type": "application/json", "Cache-Control": "max-age=600"], body: .data(body))
+    }
+    // Between the cache and the save; it holds the second call.
+    let calls = Locked(0)
+    let slow = ClosureBehavior("slow", order: .inside(.persistence)) { request, next in
+      let response = try await next(request)
+      let number = calls.withLock { calls in
+        calls += 1
+        return calls
+      }
+      if number == 2 { await gate.pass() }
+      return response
+    }
+    let saving = SaveBehavior.saveRecords(
+      [Artwork].self, into: "artwork", in: test.store, deletingOthers: .all, cached: cached)
+    let client = NetworkClient(transport, clock.requestClock, [saving, slow, .caching(MemoryCacheStore())])
+    let get = Request<NetworkResponse>.get("a")
+    _ = try await client.send(get)
+    clock.advance(by: .seconds(1))
+    let hit = Task { try await client.send(get) }
+    await gate.waitForArrivals(1)
+    _ = try await client.send(get.with(\.caching, .reload))
+    gate.open()
+    #expect(try await hit.value.source == .cache)
+    #expect(try await test.artworks.map(\.title) == ["2"])
+    try await test.store.write { _ = try $0.execute("UPDATE artwork SET title = 'edited'") }
+    _ = try await client.send(get)
+    #expect(try await test.artworks.map(\.title) == [cached == .skip ? "edited" : "2"])
+  }
+
   @Test func `a hit is saved if its content was stored but not saved`() async throws {
     let test = try TestStore()
     let saving = SaveBehavior.saveRecords([Artwork].self, into: "artwork", in: test.store, cached: .skip)

@@ -26,7 +26,7 @@ public struct CallOwner: Sendable {
   /// The owners that sends were noted for after the call had begun for others.
   private(set) var laterScopes = ShortList<String>()
   /// Whether a send was made for another user, whose owner is not known by name.
-  private var hasLeft = false
+  private(set) var isOfUnnamed = false
   /// Whether a send was made without the credentials of an owner.
   private(set) var isAnonymous = false
   /// The number of owners that had ended when the call began.
@@ -49,8 +49,11 @@ public struct CallOwner: Sendable {
     if let endings, endings.hasEnded(scopes, since: endingCount) { throw NetworkError.ownerHasLeft() }
   }
 
+  /// The owners that the call was begun for, and those that its sends were noted for.
+  var allScopes: [String] { Array(firstScopes) + Array(laterScopes) }
+
   /// Whether every send was made for the owners that the call was begun for.
-  var isSame: Bool { laterScopes.isEmpty && !hasLeft }
+  var isSame: Bool { laterScopes.isEmpty && !isOfUnnamed }
 
   /// Throws unless the owners of the call are still signed in.
   ///
@@ -80,7 +83,7 @@ public struct CallOwner: Sendable {
   }
 
   /// Records that a send was made for another, unnamed user.
-  fileprivate mutating func leave() { hasLeft = true }
+  fileprivate mutating func leave() { isOfUnnamed = true }
 
   /// Records that a send was made without the credentials of an owner.
   fileprivate mutating func becomeAnonymous() { isAnonymous = true }

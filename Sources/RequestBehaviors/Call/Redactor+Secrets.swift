@@ -118,9 +118,11 @@ extension Redactor {
   ) -> [String] {
     var values: [String] = []
     var start = 0
+    // All pairs are read at the first code or state, and not for each.
+    lazy var isSignIn = SignInNames.isSignIn(pairs: bytes)
     while start < bytes.count {
       let end = bytes[start...].firstIndex(where: isSeparator) ?? bytes.count
-      if let value = secretValue(inPair: bytes[start..<end], of: bytes) { values.append(value) }
+      if let value = secretValue(inPair: bytes[start..<end], isSignIn: { isSignIn }) { values.append(value) }
       start = end + 1
     }
     return values
@@ -128,7 +130,7 @@ extension Redactor {
 
   /// Returns the value of a pair whose name is sensitive.
   private func secretValue(
-    inPair pair: Slice<UnsafeBufferPointer<UInt8>>, of pairs: UnsafeBufferPointer<UInt8>
+    inPair pair: Slice<UnsafeBufferPointer<UInt8>>, isSignIn: () -> Bool
   ) -> String? {
     guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else { return nil }
     let written = pair[..<equals]
@@ -137,9 +139,7 @@ extension Redactor {
     if !isEscaped, !rules.isSensitive(field: written), SignInNames.ambiguous(written) == nil { return nil }
     let name = Redactor.unescaped(written)
     let value = Redactor.unescaped(pair[(equals + 1)...], plusIsSpace: true)
-    let isSecret =
-      isSensitive(field: name) || isOfSignIn(name, value) { SignInNames.isSignIn(pairs: pairs) }
-    return isSecret ? value : nil
+    return isSensitive(field: name) || isOfSignIn(name, value, isSignIn: isSignIn) ? value : nil
   }
 
   /// Returns the text without its percent-encoding.

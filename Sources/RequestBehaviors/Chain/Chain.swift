@@ -18,6 +18,8 @@ final class Chain: Sendable {
   let transport: any Transport
   /// Whether the transport ends the hand-over of each request itself; asked once, because each cast takes long.
   let endsHandOvers: Bool
+  /// The transport, if it is told of each call when it begins.
+  private let callNoting: (any CallNoting)?
   let configuration: RequestConfiguration
   let lifetime: ClientLifetime
   /// The list of the client, if this one is made for a request with behaviors of its own.
@@ -53,6 +55,7 @@ final class Chain: Sendable {
     self.errorMapping = ErrorMapping(pipeline.entries)
     self.transport = transport
     self.endsHandOvers = transport is any HandOverEnding
+    self.callNoting = transport as? any CallNoting
     self.configuration = configuration
     self.lifetime = lifetime
     self.lastStart = pipeline.entries.firstIndex { $0.order >= .last } ?? pipeline.entries.count
@@ -89,6 +92,7 @@ final class Chain: Sendable {
     run.note(request.body)
     defer { run.end() }
     try checkCredentials(of: request)
+    callNoting?.note(request.call)
     await beginOwners(of: request, at: run.places)
     return try await proceed(from: 0, request, in: run)
   }

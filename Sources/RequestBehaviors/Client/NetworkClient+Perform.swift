@@ -49,6 +49,8 @@ extension NetworkClient {
           call: call, request: built, response: (error as? NetworkError)?.response, error: error,
           phase: built == nil ? .building : .sending, lastFailure: error is CancellationError ? run?.lastFailure : nil)
       }
+      // Of a request that could not be built, no chain ends the run.
+      if built == nil { run?.end() }
       if hasBegun { lifetime.endCall() }
       throw error
     }

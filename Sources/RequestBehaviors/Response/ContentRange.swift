@@ -26,3 +26,8 @@ struct ContentRange: Hashable {
     text.isEmpty || !text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? nil : Int64(text)
   }
 }
+
+extension Range<Int64> {
+  /// The number of bytes in it, which may be more than an `Int` of a watch can have.
+  var length: Int64 { upperBound - lowerBound }
+}

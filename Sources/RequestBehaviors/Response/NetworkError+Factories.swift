@@ -69,21 +69,25 @@ extension NetworkError {
 
   /// Returns the error for a body that does not fit, or for a part of it at a place such as `line 3`.
   static func decodingFailed(
-    _ error: any Error, as type: Any.Type, _ response: NetworkResponse, place: String? = nil
+    _ error: any Error, as type: Any.Type, _ response: NetworkResponse, place part: String? = nil
   ) -> NetworkError {
     let redactor = Redactor.standard.hiding(secretsOf: response)
+    // The names in it may be the server's text.
+    func place(_ keys: [any CodingKey]) -> String {
+      redactor.redact(beginningOf: path(keys), limit: 256, onOneLine: true)
+    }
     let reason =
       switch error {
-      case DecodingError.keyNotFound(let key, let context): "\(path(context.codingPath + [key])): the key is missing"
+      case DecodingError.keyNotFound(let key, let context): "\(place(context.codingPath + [key])): the key is missing"
       case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
         DecodingError.dataCorrupted(let context):
-        "\(path(context.codingPath)): \(redactor.redact(text: context.debugDescription))"
+        "\(place(context.codingPath)): \(redactor.redact(text: context.debugDescription))"
       default: "\(redactor.redact(text: "\(error)"))"
       }
     var failure = NetworkError(
       .decodingFailed,
-      (place.map { "\($0): " } ?? "")
-        + "\(type) could not be decoded at \(reason); the \(place == nil ? "body" : "text") is \(excerpt(response))",
+      (part.map { "\($0): " } ?? "")
+        + "\(type) could not be decoded at \(reason); the \(part == nil ? "body" : "text") is \(excerpt(response))",
       response: response, underlyingError: nil)
     failure.wantedType = String(reflecting: type)
     return failure

@@ -32,6 +32,6 @@ extension NetworkResponse {
     guard statusCode == 206, !request.headers.contains("Range"), let range = ContentRange(headers["Content-Range"])
     else { return false }
     guard let bytes = range.bytes, let total = range.total else { return true }
-    return Int64(bytes.count) < total
+    return bytes.length < total
   }
 }

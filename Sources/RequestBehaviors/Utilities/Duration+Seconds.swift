@@ -26,7 +26,7 @@ extension Duration {
   package var inWords: String {
     let milliseconds = (inSeconds * 1_000).rounded()
     guard abs(milliseconds) < 1e15 else { return "\(boundedComponents.seconds) s" }
-    let (whole, rest) = Int(milliseconds).quotientAndRemainder(dividingBy: 1_000)
+    let (whole, rest) = Int64(milliseconds).quotientAndRemainder(dividingBy: 1_000)
     guard rest != 0 else { return "\(whole) s" }
     var digits = String(String(1_000 + abs(rest)).dropFirst())
     while digits.hasSuffix("0") { digits.removeLast() }

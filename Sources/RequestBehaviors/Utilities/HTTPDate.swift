@@ -124,15 +124,16 @@ private struct CivilTime {
     let seconds = date.timeIntervalSince1970.rounded(.down)
     let first = -62_167_219_200.0
     let last = 253_402_300_799.0
-    let bounded = Int(seconds.isNaN ? first : min(max(seconds, first), last))
-    let days = Int((Double(bounded) / 86_400).rounded(.down))
-    let rest = bounded - days * 86_400
-    day = CalendarDay(daysSince1970: days)
+    let bounded = seconds.isNaN ? first : min(max(seconds, first), last)
+    let days = (bounded / 86_400).rounded(.down)
+    let rest = Int(bounded - days * 86_400)
+    day = CalendarDay(daysSince1970: Int(days))
     clock = (rest / 3_600, rest / 60 % 60, rest % 60)
   }
 
   var date: Date {
-    let seconds = day.daysSince1970 * 86_400 + clock.hour * 3_600 + clock.minute * 60 + clock.second
+    // The `Int` of a watch has 32 bits.
+    let seconds = Int64(day.daysSince1970) * 86_400 + Int64(clock.hour * 3_600 + clock.minute * 60 + clock.second)
     return Date(timeIntervalSince1970: Double(seconds))
   }
 

@@ -18,7 +18,8 @@ enum ISO8601 {
     guard let date = CalendarDay(year: year, month: month, day: day), hour < 24, minute < 60, second <= 60 else {
       return nil
     }
-    let seconds = date.daysSince1970 * 86_400 + hour * 3_600 + minute * 60 + second - offset
+    // The `Int` of a watch has 32 bits.
+    let seconds = Int64(date.daysSince1970) * 86_400 + Int64(hour * 3_600 + minute * 60 + second - offset)
     return Date(timeIntervalSince1970: Double(seconds) + fraction)
   }
 

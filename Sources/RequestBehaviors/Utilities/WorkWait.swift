@@ -1,7 +1,8 @@
 /// Work that others wait for, and that may wait for other work itself.
 ///
-/// It is a flight of a ``Coalescer``, a batch of a ``BatchBehavior``, the message of a session to its clients that an
-/// owner has ended, an operation on a token store, or a task of an outbox that serves entries.
+/// It is a flight of a ``Coalescer``, a batch of a ``BatchBehavior``, a validation of a stored response, the message of
+/// a session to its clients that an owner has ended, an operation on a token store, or a task of an outbox that serves
+/// entries.
 package protocol AwaitedWork: AnyObject, Sendable {
   /// Whether the work has ended.
   var isOver: Bool { get }

@@ -69,7 +69,10 @@ enum LoopbackExchange {
   static func decide(_ head: Head, at url: URL, states: [String]) -> Decision {
     let origin = url.absoluteString.prefix(url.absoluteString.count - url.path(percentEncoded: true).count)
     // Another name for this machine's address may be an attacker's (DNS rebinding).
-    guard head.hosts == [String(origin.dropFirst("http://".count))] else { return Decision(status: 400) }
+    // A browser leaves the default port out (RFC 9110 §4.2.1).
+    let host = origin.dropFirst("http://".count)
+    let names = url.port == 80 ? [String(host), url.host(percentEncoded: true) ?? ""] : [String(host)]
+    guard head.hosts.count == 1, names.contains(head.hosts[0]) else { return Decision(status: 400) }
     let path = head.target.prefix { $0 != "?" }
     guard path == url.path(percentEncoded: true) else { return Decision(status: 404) }
     guard head.method == "GET" else { return Decision(status: 405) }

@@ -40,6 +40,9 @@
       guard path.hasPrefix("/"), URL(string: "http://127.0.0.1:1\(path)") != nil else {
         throw NetworkError.invalidServer("the path of the redirect URI must begin with a slash: \(path)")
       }
+      guard !path.contains("?"), !path.contains("#") else {
+        throw NetworkError.invalidServer("the path of the redirect URI must have neither query nor fragment: \(path)")
+      }
       guard page.utf8.count <= LoopbackSystem.sendLimit else {
         throw NetworkError.invalidServer(
           "the page has \(page.utf8.count) octets, and may have \(LoopbackSystem.sendLimit); use links for the rest")

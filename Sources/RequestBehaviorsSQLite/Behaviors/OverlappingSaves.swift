@@ -1,3 +1,4 @@
+import Foundation
 import RequestBehaviors
 
 /// The calls under way that save at a store, and the latest one of each request whose response is saved.
@@ -16,6 +17,8 @@ final class OverlappingSaves: Sendable {
     var count = 0
     /// The latest one whose response is saved, with its call.
     var latest: (moment: Moment, call: ObjectIdentifier)?
+    /// When the newest content that is saved was stored in a cache; the distant future if no cache has it.
+    var newestContent: Date?
   }
 
   private struct State {
@@ -73,10 +76,26 @@ extension OverlappingSaves.Save {
     throw OverlappingSaves.Outdated()
   }
 
+  /// Throws if newer content is saved than that of a hit; call it in the transaction.
+  ///
+  /// - Parameter date: When the content was stored in the cache.
+  /// - Throws: `OverlappingSaves.Outdated`.
+  func check(storedAt date: Date) throws {
+    let newest = saves.state.withLock { $0.calls[key]?.newestContent }
+    if let newest, date < newest { throw OverlappingSaves.Outdated() }
+  }
+
   /// Records that the response is saved; call it when the commit is done and before the next transaction begins.
-  func note(sentAt time: Duration) {
-    let moment = OverlappingSaves.Moment(time: time, number: number)
+  ///
+  /// - Parameters:
+  ///   - time: When the request was sent; `nil` for a hit.
+  ///   - date: When the content was stored in a cache; `nil` if no cache has it.
+  func note(sentAt time: Duration?, storedAt date: Date?) {
     saves.state.withLock { state in
+      let newest = state.calls[key]?.newestContent ?? .distantPast
+      state.calls[key]?.newestContent = max(newest, date ?? .distantFuture)
+      guard let time else { return }
+      let moment = OverlappingSaves.Moment(time: time, number: number)
       if let latest = state.calls[key]?.latest, moment < latest.moment { return }
       state.calls[key]?.latest = (moment, call)
     }

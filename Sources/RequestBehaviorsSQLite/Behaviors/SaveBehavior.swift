@@ -19,8 +19,9 @@ import RequestBehaviorsCaching
 /// A request saves its own decoded value by its own `persist(in:durability:save:)`.
 ///
 /// Of the responses to a GET that is sent several times at once, each saved by the same behavior or an equal one, the
-/// one that was asked for last stays: one that comes after it is not saved. Two behaviors that save records or JSON are
-/// equal if their arguments are. The calls must be those of one client, and of one ``SQLiteStore`` object.
+/// one that was asked for last stays: one that comes after it is not saved, and neither is older content of a cache.
+/// Two behaviors that save records or JSON are equal if their arguments are. The calls must be those of one client, and
+/// of one ``SQLiteStore`` object.
 ///
 /// A 304 to the caller's own conditional request is not saved, and neither is a 404 that the request takes as nil, nor
 /// a stale response that replaces the one of a late server when the call's deadline has passed.
@@ -83,7 +84,7 @@ public struct SaveBehavior: RequestBehavior {
     }
     var response = try await received.buffered()
     do {
-      let counts = try await save(&response, request.call, response.isFromServer ? overlap : nil)
+      let counts = try await save(&response, request.call, overlap)
       noteSaved(response, key)
       if let counts {
         response.info[SavedRows.self] = (response.info[SavedRows.self] ?? SQLiteSaveCounts()) + counts
@@ -110,14 +111,18 @@ public struct SaveBehavior: RequestBehavior {
     _ response: inout NetworkResponse, _ call: Call, _ overlap: OverlappingSaves.Save?
   ) async throws -> SQLiteSaveCounts? {
     let write = try prepare(&response)
-    let sentAt = response.sentAt
+    let (sentAt, storedAt) = (response.isFromServer ? response.sentAt : nil, response.info[CacheFacts.self]?.storedAt)
     let ownedWrite: Write = { db in
       // The check is in the transaction, so that clearing the store after a sign-out clears every earlier save.
       try call.owner.verify()
-      try overlap?.check(sentAt: sentAt)
+      if let sentAt {
+        try overlap?.check(sentAt: sentAt)
+      } else if let storedAt {
+        try overlap?.check(storedAt: storedAt)
+      }
       let counts = try write(db)
       try call.owner.verify()
-      if let overlap { try db.afterCommit { overlap.note(sentAt: sentAt) } }
+      if let overlap { try db.afterCommit { overlap.note(sentAt: sentAt, storedAt: storedAt) } }
       return counts
     }
     // Another one in the same transaction would not see that this one is saved.

@@ -17,14 +17,22 @@ final class SavedContents: Sendable {
   }
 
   private let memory = Locked(Memory())
+  /// When the store was opened.
+  private let opened: Date
 
   /// The most requests that are remembered.
   private static let limit = 1_000
 
+  /// Creates a list without contents.
+  ///
+  /// - Parameter opened: When the store was opened.
+  init(since opened: Date) { self.opened = opened }
+
   /// Tells whether a content that a cache had is saved.
   ///
-  /// The first one of a request counts as saved: it may come from an earlier run, and its rows may have changed since.
-  /// If there were too many requests to remember, the content of one that is not remembered counts as not saved.
+  /// A content that is not known and from before the store was opened counts as saved: it may come from an earlier run,
+  /// and its rows may have changed since. A later one counts as not saved: the cache got it without a save. If there
+  /// were too many requests to remember, each content of one that is not remembered counts as not saved.
   ///
   /// - Parameters:
   ///   - date: When the cache stored the content.
@@ -34,7 +42,7 @@ final class SavedContents: Sendable {
     // One question: a save that fails meanwhile is not forgotten.
     memory.withLock { memory in
       if let content = memory.contents[key] { return content == .saved(storedAt: date) }
-      if memory.hasForgotten { return false }
+      if memory.hasForgotten || date >= opened { return false }
       Self.note(.saved(storedAt: date), key, in: &memory)
       return true
     }

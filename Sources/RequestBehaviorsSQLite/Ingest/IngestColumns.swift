@@ -70,8 +70,9 @@ final class IngestColumns {
     if node === root, paths[name] == nil, let column = schema.column(name), column.name == name, !column.isGenerated {
       bind(column, to: child)
     }
-    // Real records have fewer keys. Beyond this number, new keys without a column are not remembered.
-    guard child.column >= 0 || node.children.count < 1000 else { return child }
+    // Real records have fewer keys. Beyond this number, new keys without a column are not remembered: each is compared
+    // with all that are.
+    guard child.column >= 0 || node.children.count < schema.columns.count + 64 else { return child }
     node.children.append(child)
     node.expected = node.children.count
     return child

@@ -7,8 +7,12 @@ extension JSONIngest {
     node.expected = 0
     try scanner.expect("{")
     if try scanner.skip("}") { return }
+    var count = 0
     while true {
       guard try scanner.peek() == UInt8(ascii: "\"") else { throw scanner.failure("a key is missing") }
+      count += 1
+      // An object may be as long as the text, and is one row.
+      if count.isMultiple(of: 4_096), connection.mustStop { throw connection.failure(SQLITE_INTERRUPT) }
       let key = try scanner.string()
       try scanner.expect(":")
       try bind(valueOf: child(of: node, key))

@@ -75,7 +75,7 @@ public struct OutboxWriter: Sendable {
     of operation: some OutboxOperation, in db: Database
   ) throws -> AuthenticationRequirement {
     do {
-      let request = try operation.request(in: db.readOnly())
+      let request = try db.withReadOnly { try operation.request(in: $0) }
       try OutboxRequestRules.check(request)
       _ = try core.ownList(of: request)
       return core.requirement(of: request.options)

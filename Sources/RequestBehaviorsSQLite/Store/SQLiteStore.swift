@@ -41,7 +41,7 @@ public final class SQLiteStore: Sendable {
   let watchedReads: WatchedReadLimit
   let groups = WriteGroups()
   let overlappingSaves = OverlappingSaves()
-  let savedContents = SavedContents()
+  let savedContents: SavedContents
 
   /// Opens or creates the file and brings its schema up to date, on the calling thread.
   ///
@@ -63,6 +63,7 @@ public final class SQLiteStore: Sendable {
     try configuration.fileProtection?.checkIsSupported()
     self.path = path
     self.configuration = configuration
+    savedContents = SavedContents(since: configuration.clock.date())
     let state = StoreState(path: path)
     self.state = state
     let writer = ConnectionLane(label: "RequestBehaviors.SQLite.writer", state: state) {

@@ -26,6 +26,31 @@ import Testing
     try await outbox(world, session).enqueue(Ping(number: 1))
   }
 
+  @Test(arguments: [1, 6])
+  func `entries under way at the sign-out of a user who cannot return become dead letters`(count: Int) async throws {
+    let gate = TestGate()
+    let world = try OutboxWorld { _ in
+      await gate.pass()
+      return (503, "")
+    }
+    let session = TokenSession(source: .signInOnly)
+    try await session.signIn(AccessToken("t"))
+    let outbox = try await world.outbox(world.client([.tokenAuth(session)]))
+    var entries: [OutboxEntry<Ping>] = []
+    for number in 1...count { entries.append(try await outbox.enqueue(Ping(number: number))) }
+    outbox.start()
+    await gate.waitForArrivals(min(count, 4))
+    let signOut = Task { try await session.signOut() }
+    try await signOut.value
+    gate.open()
+    for entry in entries {
+      let failure = await #expect(throws: OutboxFailure.self) { try await entry.value }
+      #expect(failure?.reason == .signedOut)
+    }
+    #expect(try await world.states == Array(repeating: 3, count: count))
+    await outbox.stop()
+  }
+
   @Test func `the sending outbox recognizes a user whom another process has signed in`() async throws {
     let world = try OutboxWorld()
     let outbox = try await outbox(world, session())

@@ -146,6 +146,25 @@ import Testing
     memory.expectAllReleased()
   }
 
+  @Test func `an observer that keeps the reports of calls whose requests cannot be built`() async {
+    final class Keeping: RequestBehavior, CallObserver {
+      let order = BehaviorOrder.observation
+      let reports = Box<[CallReport]>([])
+
+      func callEnded(_ report: CallReport) { reports.update { $0.append(report) } }
+    }
+    struct Weak: Sendable { weak var observer: Keeping? }
+    func send() async -> Weak {
+      let observer = Keeping()
+      let client = memory.client(behaviors: [observer])
+      do { try await client.send(.get("../../../x")) } catch {}
+      #expect(observer.reports.value.count == 1)
+      return Weak(observer: observer)
+    }
+    let weak = await send()
+    #expect(weak.observer == nil)
+  }
+
   @Test func `a kept response keeps its own body, and nothing of the responses before it`() async throws {
     let client = memory.client { request in
       request.url.lastPathComponent == "a" ? Reply(302, ["Location": "b"]) : Reply(200)

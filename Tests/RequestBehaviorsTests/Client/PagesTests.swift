@@ -147,6 +147,43 @@ import Testing
     #expect(transport.sent.count == 3)
   }
 
+  @Test func `a page comes where a redirect leads to the origin of the session`() async throws {
+    let transport = ClosureTransport { request in
+      if request.url.scheme == "http" {
+        let location = request.url.absoluteString.replacingOccurrences(of: "http:", with: "https:")
+        return NetworkResponse(request: request, statusCode: 301, headers: ["Location": location])
+      }
+      return NetworkResponse(request: request, statusCode: 200, body: .data(Data("[1]".utf8)))
+    }
+    let session = TokenSession(source: .signInOnly)
+    try await session.signIn(AccessToken("t"))
+    let client = NetworkClient(transport, [.tokenAuth(session)])
+    let url = try #require(URL(string: "http://api.example.com/v1/i"))
+    var values: [[Int]] = []
+    for try await page in client.pages(Request<[Int]>.get(url: url)) { values.append(page.value) }
+    #expect(values == [[1]])
+    #expect(transport.sent.map { $0.headers["Authorization"] } == [nil, "Bearer t"])
+  }
+
+  @Test func `a page whose send is noted for another owner than the first one's is refused`() async throws {
+    let user = Box("mona")
+    let noting = ClosureBehavior(
+      "noting", order: .authentication, modify: { request in request.call.noteSend(for: user.value) })
+    var pages = NetworkClient(server(three), [noting]).pages(request).makeAsyncIterator()
+    #expect(try await pages.next()?.value == [1])
+    #expect(try await pages.next()?.value == [2])
+    user.value = "lisa"
+    let error = await #expect(throws: NetworkError.self) { _ = try await pages.next() }
+    #expect(error?.code == .signedOut)
+  }
+
+  @Test func `a response has 256 links at most`() async throws {
+    let links = String(repeating: "<?page=1>; rel=a,", count: 300) + "<?page=2>; rel=next"
+    let response: NetworkResponse = try await NetworkClient(server(["i?page=1": links])).send(
+      .get("i", query: ["page": 1]))
+    #expect(response.links.count == 256)
+  }
+
   @Test(arguments: [nil, "mona"] as [String?])
   func `pages do not continue for another user`(first: String?) async throws {
     let transport = server(three)

@@ -65,6 +65,19 @@ import Testing
     #expect(server.ranges == ["all -", "all -"])
   }
 
+  @Test func `a rest whose owner is not known is not appended`() async throws {
+    try await breakOff()
+    // The response that begins anew breaks off, too.
+    server.cuts.value = [300, 300]
+    await #expect(throws: NetworkError.self) {
+      try await server.client([Ticket(ticket: "alice-secret")]).download(.get("file"), to: server.destination)
+    }
+    #expect(try server.names == [])
+    try await server.client([Ticket(ticket: "bob-secret")]).download(.get("file"), to: server.destination)
+    #expect(server.ranges == ["all -", "bytes=300- \"a\"", "all -", "all -"])
+    #expect(try Data(contentsOf: server.destination) == server.content.value)
+  }
+
   /// A signature that differs at each send, of an owner who may be known.
   private struct Signature: CredentialBehavior {
     let order = BehaviorOrder.signing

@@ -31,6 +31,40 @@ import Testing
     #expect(Redactor.standard.secrets(in: headers).contains(secret))
   }
 
+  /// A comparison of each form with each place would take minutes.
+  @Test func `thousands of secrets in a response, and a text with an escape at each place, cost little`() async throws {
+    let values = (0..<5_000).map { "\"canary \($0)\"" }.joined(separator: ",")
+    let text = String(repeating: "%\\u0063&#99;+", count: 1_500)
+    let transport = ClosureTransport { request in
+      let body = #"{"message":"\#(text) canary%207","token":[\#(values)]}"#
+      return NetworkResponse(
+        request: request, statusCode: 400, headers: ["Content-Type": "application/json"], body: .data(Data(body.utf8)))
+    }
+    let error = try await #require(throws: NetworkError.self) { try await NetworkClient(transport).send(.get("x")) }
+    #expect(!"\(error)".contains("canary"))
+  }
+
+  @Test func `the longest of the secrets that begin at a place is hidden`() {
+    let secrets = ["q7Yz", "q7Yz-token", "q7Yz-token-2 of"]
+    for text in ["q7Yz-token-2 of", "q7Yz-token-2+of", "q7Yz%2Dtoken-2%20of", "q7Yz-token", "q7Yz", "q7Yz%2dtoken"] {
+      #expect(shown(text, secrets) == "a,REDACTED,b")
+    }
+    #expect(shown("q7Yz-token-3", secrets) == "a,REDACTED-3,b")
+    #expect(shown("q7Yz%2Dtoken-2", secrets) == "a,REDACTED-2,b")
+  }
+
+  /// Each of the values is judged by all pairs, which are read once.
+  @Test func `the pairs of a long location cost little`() async throws {
+    let transport = ClosureTransport { request in
+      guard request.url.query() == nil else { return NetworkResponse(request: request, statusCode: 200) }
+      let pairs = String(repeating: "code=&state=a&", count: 10_000)
+      return NetworkResponse(request: request, statusCode: 302, headers: ["Location": "/?\(pairs)"])
+    }
+    let response: NetworkResponse = try await NetworkClient(transport).send(.get("x"))
+    #expect(response.statusCode == 200)
+    #expect(!"\(response)".contains("state=a"))
+  }
+
   @Test func `the attributes of a cookie do not count as secrets`() {
     let headers: HeaderFields = ["Set-Cookie": "sid=q7Yz-token; Domain=example.com; Path=/articles"]
     #expect(!Redactor.standard.secrets(in: headers).contains { ["example.com", "/articles"].contains($0) })

@@ -35,6 +35,20 @@ import Testing
     #expect(error.message == "the server answered 422: \(words)")
   }
 
+  @Test(arguments: [
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln", #"a\nforged line"#, String(repeating: "k", count: 50_000),
+  ])
+  func `the names in the place of a decoding error are shown as text of the server`(name: String) async throws {
+    let transport = ClosureTransport { request in
+      NetworkResponse(request: request, statusCode: 200, body: .data(Data(#"{"\#(name)": "x"}"#.utf8)))
+    }
+    let error = try await #require(throws: NetworkError.self) {
+      try await NetworkClient(transport).send(Request<[String: Int]>.get("x"))
+    }
+    #expect(error.code == .decodingFailed)
+    #expect(!error.message.contains("eyJ") && !error.message.contains("\n") && error.message.count < 2_000)
+  }
+
   @Test func `title and detail of a problem are the reason`() async throws {
     let error = try await error("application/problem+json", #"{"title": "Forbidden", "detail": "it is closed"}"#)
     #expect(error.serverMessage == "Forbidden: it is closed")

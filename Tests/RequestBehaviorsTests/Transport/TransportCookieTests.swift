@@ -318,6 +318,30 @@ import Testing
     #expect(server.requests.map(\.path) == ["/bob"])
   }
 
+  @Test func `a request that waits for a limit during a reset goes out with no cookies of the next user`() async throws
+  {
+    let gate = TestGate()
+    let server = try LoopbackServer { request in
+      if request.path == "/alice1" { await gate.pass() }
+      return .text(request.headers["Cookie"] ?? "none").header("Set-Cookie", "user=\(request.path); Path=/")
+    }
+    let events = RecordedEvents()
+    let client = NetworkClient(
+      baseURL: server.baseURL, behaviors: [events, .concurrencyLimit(1)],
+      transport: URLSessionTransport(configuration: .init(handlesCookies: true)))
+    let first = Task { try await client.send(Request<String>.get("alice1")) }
+    await gate.waitForArrivals(1)
+    let second = Task { try await client.send(Request<String>.post("alice2")) }
+    await events.waitFor(1, "waits")
+    await client.reset()
+    let error = await #expect(throws: NetworkError.self) { try await second.value }
+    #expect(error?.code == .signedOut)
+    gate.open()
+    _ = try await first.value
+    #expect(try await client.send(Request<String>.get("bob")) == "none")
+    #expect(server.requests.map(\.path) == ["/alice1", "/bob"])
+  }
+
   @Test func `a custom cookie storage is emptied`() async throws {
     let server = try LoopbackServer { _ in .status(200).header("Set-Cookie", "a=b; Path=/") }
     let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)

@@ -150,6 +150,7 @@ import Testing
       for configuration in configurations {
         let error = try await URLSessionTransport(configuration: configuration).failure(of: server.request())
         #expect(error.code == .unsupportedTrust)
+        #expect(!error.mayHaveArrived)
         #expect(error.message.contains("another transport"))
         #expect(error.request != nil)
       }

@@ -88,6 +88,8 @@ import Testing
     await transport.shutdown()
     await transport.shutdown()
     #expect(try await failure.code == .clientShutDown)
-    #expect(try await transport.failure(of: server.request()).code == .clientShutDown)
+    let late = try await transport.failure(of: server.request())
+    #expect(late.code == .clientShutDown)
+    #expect(late.progress?.stage == .notSent)
   }
 }

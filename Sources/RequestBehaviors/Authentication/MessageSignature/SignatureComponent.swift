@@ -97,7 +97,8 @@ public struct SignatureComponent: Sendable, Hashable, ExpressibleByStringLiteral
     guard !values.isEmpty else {
       throw missing("the request has no such field; set it, or cover @authority for the host")
     }
-    return values.map { HTTPSyntax.withoutOuterSpace($0) }.joined(separator: ", ")
+    // Transports send cookies as one field (RFC 6265 §5.4), so a server sees no comma between them.
+    return values.map { HTTPSyntax.withoutOuterSpace($0) }.joined(separator: name == "cookie" ? "; " : ", ")
   }
 
   private func missing(_ reason: String) -> NetworkError {

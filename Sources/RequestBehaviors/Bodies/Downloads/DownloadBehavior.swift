@@ -37,15 +37,16 @@ struct DownloadBehavior: ResumingBehavior {
     }
 
     var response = try await next(request.asking(forRestAfter: partial))
-    var step = DownloadHeadDecision(after: partial, response, isPartWanted: isPartWanted)
+    var isOwned = next.knowsOwner(of: response)
+    var step = DownloadHeadDecision(after: partial, response, isPartWanted: isPartWanted, isOwned: isOwned)
     if case .restart(let reason) = step {
       noteRestart(reason, request)
       response.body.cancel()
       partial = nil
       response = try await next(request)
-      step = DownloadHeadDecision(after: nil, response, isPartWanted: isPartWanted)
+      isOwned = next.knowsOwner(of: response)
+      step = DownloadHeadDecision(after: nil, response, isPartWanted: isPartWanted, isOwned: isOwned)
     }
-    let isOwned = next.knowsOwner(of: response)
     // Without the event, the reader of a log would suspect the validator of the server.
     if !isOwned, step == .begin, owner.flatMap({ response.downloadRecord(for: $0) }) != nil {
       noteUnknownOwner(request)
@@ -186,11 +187,11 @@ struct DownloadLockBehavior: RequestBehavior {
 }
 
 extension DownloadHeadDecision {
-  fileprivate init(after partial: Partial?, _ response: NetworkResponse, isPartWanted: Bool) {
+  fileprivate init(after partial: Partial?, _ response: NetworkResponse, isPartWanted: Bool, isOwned: Bool) {
     self.init(
       after: partial, status: response.statusCode, response.headers, isAccepted: response.isAcceptable,
       isPartWanted: isPartWanted, isElsewhere: partial?.record.isFrom(response.request.url) == false,
-      isProved: response.verification == .verified)
+      isProved: response.verification == .verified, isOwned: isOwned)
     // Only the server itself can say that nothing is missing or that the whole file must be sent again.
     if !response.isVerified { self = .pass }
   }

@@ -14,7 +14,7 @@ extension DownloadFile {
   /// Arranges the removal of this download's unfinished file when an owner of its call signs out.
   func removeWithScope(_ record: DownloadRecord) {
     guard let call = call.withLock(\.self) else { return }
-    for scope in call.scopes {
+    for scope in call.owner.allScopes {
       call.scopeEndings?.leftovers.add(partial.path, of: scope) { [destination] in
         await DownloadFile.removeLeftover(of: record, at: destination)
       }
@@ -39,7 +39,7 @@ extension DownloadFile {
         body.cancel(throwing: error)
       }
     }
-    for scope in call.scopes { call.scopeEndings?.leftovers.addEnd(bodyID(of: attempt), of: scope, end) }
+    for scope in call.owner.allScopes { call.scopeEndings?.leftovers.addEnd(bodyID(of: attempt), of: scope, end) }
     // The user may have left just before that.
     end()
   }

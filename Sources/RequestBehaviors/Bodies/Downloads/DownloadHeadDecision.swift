@@ -39,6 +39,7 @@ enum DownloadHeadDecision: Sendable, Hashable {
   /// | the whole file | 206 | fail |
   /// | the rest | 206 or 416 from another place than the unfinished file | restart |
   /// | the rest | 206 or 416 that is verified although the unfinished file is not, or the other way round | restart |
+  /// | the rest | 206 or 416 whose owner is not known | restart |
   /// | the rest | 206 that continues the unfinished file | append |
   /// | the rest | 206 of other content, another range or encoded | restart |
   /// | the rest | 206 without the validator of the unfinished file | restart |
@@ -56,9 +57,10 @@ enum DownloadHeadDecision: Sendable, Hashable {
   ///   - isPartWanted: Whether the user asked for a part of the file.
   ///   - isElsewhere: Whether the response comes from another place than the unfinished file.
   ///   - isProved: Whether the response was proved to be the server's.
+  ///   - isOwned: Whether the owner of the response is known.
   init(
     after partial: Partial?, status: Int, _ headers: HeaderFields, isAccepted: Bool, isPartWanted: Bool = false,
-    isElsewhere: Bool = false, isProved: Bool = false
+    isElsewhere: Bool = false, isProved: Bool = false, isOwned: Bool = true
   ) {
     // An impostor may know the tag of the content, and its bytes must not be taken for the server's.
     let wouldMix = partial.map { $0.record.isProved != isProved } ?? false
@@ -67,6 +69,8 @@ enum DownloadHeadDecision: Sendable, Hashable {
     case 206 where isElsewhere, 416 where isElsewhere: self = .restart("the rest is in another place now")
     case 206 where wouldMix, 416 where wouldMix:
       self = .restart(isProved ? "what is there was not verified" : "the rest is not verified, and what is there is")
+    case 206 where partial != nil && !isOwned, 416 where partial != nil && !isOwned:
+      self = .restart("the owner of the rest is not known")
     case 206: self = DownloadHeadDecision.append(to: partial, headers)
     case 416:
       guard let partial else {
@@ -94,8 +98,8 @@ enum DownloadHeadDecision: Sendable, Hashable {
       return .restart("the rest does not say which part it is")
     }
     guard bytes.lowerBound == partial.length else { return .restart("the rest begins at \(bytes.lowerBound)") }
-    if let length = headers.contentLength, length != Int64(bytes.count) {
-      return .restart("the rest has \(length) bytes and says that it has \(bytes.count)")
+    if let length = headers.contentLength, length != bytes.length {
+      return .restart("the rest has \(length) bytes and says that it has \(bytes.length)")
     }
     // Without the length, a rest that is shorter than requested could not be detected (RFC 9110 §15.3.7).
     guard let total = range.total ?? partial.record.total else {

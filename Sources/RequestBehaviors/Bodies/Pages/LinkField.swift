@@ -16,12 +16,15 @@ struct LinkField {
   /// - Parameters:
   ///   - value: The value of a field, or several joined values.
   ///   - base: The URL of the response, which targets are relative to.
+  ///   - limit: The most links that are returned.
   /// - Returns: The links about the response, in order, and those that cannot be followed.
-  static func links(in value: String, of base: URL) -> (links: [WebLink], unusable: [Unusable]) {
+  static func links(in value: String, of base: URL, atMost limit: Int) -> (
+    links: [WebLink], unusable: [Unusable]
+  ) {
     var field = LinkField(rest: value[...].utf8)
     var links: [WebLink] = []
     var unusable: [Unusable] = []
-    while let (target, parameters) = field.nextLink() {
+    while links.count + unusable.count < limit, let (target, parameters) = field.nextLink() {
       let names = parameters.first { $0.name == "rel" }?.value.lowercased().split { " \t".contains($0) } ?? []
       let relations = names.map(String.init)
       guard !relations.isEmpty else { continue }

@@ -44,9 +44,18 @@ extension NetworkResponse {
   /// The links in the `Link` fields of the response (RFC 8288).
   ///
   /// Links about another resource, by their `anchor`, are left out (§3.2). So are links without a relation, and links
-  /// with a target that is not an http or https URL.
+  /// with a target that is not an http or https URL. At most 256 links are read.
   public var links: WebLinks {
-    let fields = headers.values(for: "Link").map { LinkField.links(in: $0, of: request.url) }
-    return WebLinks(fields.flatMap(\.links), unusable: fields.flatMap(\.unusable))
+    // Each has a URL, which may be as long as that of the response.
+    var rest = 256
+    var links: [WebLink] = []
+    var unusable: [LinkField.Unusable] = []
+    for value in headers.values(for: "Link") where rest > 0 {
+      let found = LinkField.links(in: value, of: request.url, atMost: rest)
+      links += found.links
+      unusable += found.unusable
+      rest -= found.links.count + found.unusable.count
+    }
+    return WebLinks(links, unusable: unusable)
   }
 }

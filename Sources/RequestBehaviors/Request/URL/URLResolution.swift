@@ -66,7 +66,8 @@ enum URLResolution {
 
   /// Returns why no request can be sent to a URL; `nil` if one can.
   static func problem(of url: URL) -> String? {
-    let shown = Redactor.standard.redact(url)
+    // Most URLs have no problem, and a long one costs time to redact.
+    var shown: String { Redactor.standard.redact(url) }
     guard let scheme = url.scheme?.lowercased() else {
       return url.absoluteString.isEmpty
         ? "is empty" : "\"\(shown)\" is relative; it must be an absolute http or https URL"

@@ -41,10 +41,12 @@ public struct DeadlineBehavior: UniqueBehavior {
     let call = request.call
     let now = call.clock.now()
     // A deadline further out stays in force: the earlier one wins.
-    let deadline = min(now + own, call.deadline ?? .seconds(Int64.max))
-    let limit = deadline - now
+    let earlier = call.deadline.flatMap { $0 < now + own ? $0 : nil }
+    let deadline = earlier ?? now + own
+    // An earlier one may be this behavior's own, of a pass before.
+    let limit = earlier.map { $0 - call.startedAt } ?? own
     call.deadline = deadline
-    guard limit > .zero else {
+    guard deadline > now else {
       var error = NetworkError.deadlineExceeded(limit, request, nil)
       error.progress = NetworkError.Progress(.notSent)
       throw error

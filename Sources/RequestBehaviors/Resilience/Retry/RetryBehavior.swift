@@ -56,6 +56,8 @@ public struct RetryBehavior: UniqueBehavior {
   public func intercept(_ original: NetworkRequest, next: Next) async throws -> NetworkResponse {
     var request = original
     request.setIdempotencyKey(making: makeKey)
+    // A behavior further out may have made sends of the same call before, of which the policy does not decide.
+    let earlier = request.method.isIdempotent ? 0 : request.call.attemptCount
     let outcome = await AttemptOutcome(of: request, next)
     // An unverified response may not come from the server, so it does not count for the budget.
     if outcome.response?.isVerified != false {
@@ -63,20 +65,21 @@ public struct RetryBehavior: UniqueBehavior {
       budget.noteCall(to: request.origin, at: request.call.clock.now(), succeeded: succeeded)
     }
     if case .success(let response) = outcome, response.isAcceptable { return response }
-    return try await sendAgain(request, after: consume outcome, next)
+    return try await sendAgain(request, after: consume outcome, earlier, next)
   }
 
   /// Sends the request again until it succeeds or no further attempt is due.
   ///
-  /// It takes the first outcome over, so that a body of it is released with the next attempt.
+  /// It takes the first outcome over, so that a body of it is released with the next attempt. The sends of the call
+  /// before this behavior are no part of its own.
   private func sendAgain(
-    _ request: NetworkRequest, after first: consuming AttemptOutcome, _ next: Next
+    _ request: NetworkRequest, after first: consuming AttemptOutcome, _ earlier: Int, _ next: Next
   ) async throws -> NetworkResponse {
     let call = request.call
     var outcome = first
     // Bodies are read before the wait, so that no connection is held during it.
     let isDownload = next.pipeline.entries.contains { $0.behavior is any ResumingBehavior }
-    var retries = Retries(policy: request.options.retryPolicy ?? policy, isDownload: isDownload)
+    var retries = Retries(policy: request.options.retryPolicy ?? policy, isDownload: isDownload, decided: earlier)
     while let delay = try await retries.delay(after: &outcome, request, self) {
       outcome = await outcome.settled()
       try await retries.pause(for: delay, call)
@@ -109,15 +112,16 @@ public struct RetryBehavior: UniqueBehavior {
     let policy: RetryPolicy
     let isDownload: Bool
     var made = 0
-    /// The number of sends that earlier decisions were about.
-    private var decided = 0
+    /// The number of sends that earlier decisions were about, or that were made before.
+    private var decided: Int
     var wasMisdirected = false
     var wasStale = false
     private var waiting: Call.EventWait?
 
-    init(policy: RetryPolicy, isDownload: Bool) {
+    init(policy: RetryPolicy, isDownload: Bool, decided: Int) {
       self.policy = policy
       self.isDownload = isDownload
+      self.decided = decided
     }
 
     /// Waits before the next attempt.

@@ -41,19 +41,19 @@ struct KnownSecrets: Sendable {
     var beginnings: SecretBeginnings?
   }
 
-  /// The patterns of all values.
+  /// The forms of all values.
   private struct Search: Sendable {
-    /// The longest first: of two patterns with the same beginning the longer one is hidden whole.
-    let patterns: [SecretPattern]
-    /// The patterns by their first byte.
-    let patternsByFirstByte: [UInt8: [SecretPattern]]
+    let all: SecretIndex
+    /// Those that are more than a word.
+    let phrases: SecretIndex
 
     init(_ values: [String]) {
       // By their bytes: equal texts may have different ones.
       var seen: Set<[UInt8]> = []
       let distinct = values.filter { seen.insert(Array($0.utf8)).inserted }
-      patterns = distinct.flatMap(SecretPattern.patterns).sorted { $0.bytes.count > $1.bytes.count }
-      patternsByFirstByte = Dictionary(grouping: patterns) { $0.bytes[0] }
+      let patterns = distinct.flatMap(SecretPattern.patterns)
+      all = SecretIndex(patterns)
+      phrases = SecretIndex(patterns.filter(\.isPhrase))
     }
   }
 
@@ -106,12 +106,8 @@ extension KnownSecrets {
   ) -> [UInt8]? {
     guard !isEmpty, isCutOff || isPossible(in: text) else { return nil }
     let search = makeSearch()
-    let patterns = search.patterns
-    guard !phrasesOnly || patterns.contains(where: \.isPhrase) else { return nil }
-    // A table, because no pattern begins with most bytes of a text.
-    var candidates: [[SecretPattern]] = Array(repeating: [], count: 256)
-    for (byte, patterns) in search.patternsByFirstByte { candidates[Int(byte)] = patterns }
-    for lead in SecretEncoding.leads { candidates[Int(lead)] = patterns }
+    let forms = phrasesOnly ? search.phrases : search.all
+    if forms.isEmpty { return nil }
     var output: [UInt8] = []
     var copied = 0
     var index = 0
@@ -119,12 +115,14 @@ extension KnownSecrets {
       // A placeholder of an earlier redaction stays, or a secret that is part of the word would break it up.
       if text[index] == RedactionRules.placeholder[0], text[index...].starts(with: RedactionRules.placeholder) {
         index += RedactionRules.placeholder.count
-      } else if let match = match(
-        of: candidates[Int(text[index])], phrasesOnly, in: text, at: index, after: copied, isCutOff: isCutOff)
-      {
-        output += text[copied..<match.range.lowerBound]
-        output += placeholders.map { Array($0.placeholder(for: match.value).utf8) } ?? RedactionRules.placeholder
-        copied = match.range.upperBound
+      } else if let match = forms.match(in: text, at: index, isCutOff: isCutOff) {
+        let pattern = match.pattern
+        let range =
+          pattern.edges.map { base64Run(around: index..<match.end, $0, in: text, after: copied) }
+          ?? index..<match.end
+        output += text[copied..<range.lowerBound]
+        output += placeholders.map { Array($0.placeholder(for: pattern.value).utf8) } ?? RedactionRules.placeholder
+        copied = range.upperBound
         index = copied
       } else {
         index += 1
@@ -140,35 +138,6 @@ extension KnownSecrets {
     var text = text
     let hidden = text.withUTF8 { hide(in: $0, placeholders) }
     return hidden.map { String(decoding: $0, as: UTF8.self) } ?? text
-  }
-
-  private func match(
-    of patterns: [SecretPattern], _ phrasesOnly: Bool, in text: UnsafeBufferPointer<UInt8>, at start: Int,
-    after copied: Int,
-    isCutOff: Bool
-  ) -> (range: Range<Int>, value: String)? {
-    for pattern in patterns where pattern.isPhrase || !phrasesOnly {
-      guard let end = end(of: pattern.bytes, in: text, at: start, isCutOff: isCutOff) else { continue }
-      guard let edges = pattern.edges else { return (start..<end, pattern.value) }
-      return (base64Run(around: start..<end, edges, in: text, after: copied), pattern.value)
-    }
-    return nil
-  }
-
-  /// Returns the index after a pattern at an index of the text, in any encoding.
-  private func end(of pattern: [UInt8], in text: UnsafeBufferPointer<UInt8>, at start: Int, isCutOff: Bool) -> Int? {
-    var place = start
-    while place < text.count, place - start < pattern.count, text[place] == pattern[place - start] { place += 1 }
-    let matched = place - start
-    if matched == pattern.count || (place == text.count && isCutOff && matched >= KnownSecrets.minimumLength) {
-      return place
-    }
-    // An encoding differs from plain text only at its escapes.
-    let seen = text[start..<min(place + 1, text.count)]
-    for encoding in SecretEncoding.allCases where seen.contains(where: encoding.isLead) {
-      if let end = encoding.end(of: pattern, in: text, at: start, isCutOff: isCutOff) { return end }
-    }
-    return nil
   }
 
   /// Returns the whole run of base64 characters around a match.

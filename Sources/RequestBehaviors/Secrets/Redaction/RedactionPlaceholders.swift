@@ -57,6 +57,10 @@ package final class RedactionPlaceholders: Sendable {
 
   /// Divides a text before each placeholder; a text without any is one piece.
   package static func pieces(of text: String) -> [Piece] {
+    // Most texts that are compared are names.
+    if text.utf8.count < Redactor.placeholder.utf8.count {
+      return [Piece(placeholder: text[..<text.startIndex], number: nil, text: text[...])]
+    }
     var pieces: [Piece] = []
     var placeholder = text[..<text.startIndex]
     var number: Int?

@@ -17,11 +17,23 @@ final class RedactionRules: Sendable {
   /// The reference tokens of each JSON pointer.
   let pointers: [[[UInt8]]]
 
-  init(_ lists: Lists) {
+  /// Creates the rules of lists.
+  ///
+  /// - Parameters:
+  ///   - lists: The lists.
+  ///   - former: Rules of which the lists that are the same are taken over, because to make one takes long.
+  init(_ lists: Lists, reusing former: RedactionRules? = nil) {
     self.lists = lists
-    headers = FieldNames(lists.allowedHeaders, ignoringPunctuation: false)
-    queryNames = FieldNames(lists.allowedQueryNames, ignoringPunctuation: false)
-    fields = FieldNames(lists.sensitiveFields, wholeNames: RedactionRules.wholeNames, ignoringPunctuation: true)
+    func kept<List: Equatable>(_ list: KeyPath<Lists, List>) -> RedactionRules? {
+      former.flatMap { $0.lists[keyPath: list] == lists[keyPath: list] ? $0 : nil }
+    }
+    headers =
+      kept(\.allowedHeaders)?.headers ?? FieldNames(lists.allowedHeaders, ignoringPunctuation: false)
+    queryNames =
+      kept(\.allowedQueryNames)?.queryNames ?? FieldNames(lists.allowedQueryNames, ignoringPunctuation: false)
+    fields =
+      kept(\.sensitiveFields)?.fields
+      ?? FieldNames(lists.sensitiveFields, wholeNames: RedactionRules.wholeNames, ignoringPunctuation: true)
     pointers = lists.sensitivePointers.map { pointer in
       pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map { token in
         Array(token.replacing("~1", with: "/").replacing("~0", with: "~").utf8)

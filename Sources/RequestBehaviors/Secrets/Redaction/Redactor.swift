@@ -63,7 +63,7 @@ public struct Redactor: Sendable {
 
   private var lists: RedactionRules.Lists {
     get { rules.lists }
-    set { rules = RedactionRules(newValue) }
+    set { rules = RedactionRules(newValue, reusing: rules) }
   }
 
   /// The values that are hidden everywhere.

@@ -24,39 +24,29 @@ enum SecretEncoding: CaseIterable {
     [.percent, .json, .xml].first { $0.isLead(lead) }
   }
 
-  /// Returns the index after a pattern that is written at an index; `nil` if the text differs there.
-  func end(of pattern: [UInt8], in text: UnsafeBufferPointer<UInt8>, at start: Int, isCutOff: Bool) -> Int? {
-    var place = start
-    var matched = 0
-    while matched < pattern.count {
-      guard place < text.count else { return isCutOff && matched >= KnownSecrets.minimumLength ? place : nil }
-      let (octets, length) = unit(in: text, at: place, expecting: pattern[matched])
-      guard pattern[matched...].starts(with: octets) else { return nil }
-      matched += octets.count
-      place += length
-    }
-    return place
-  }
-
-  /// Returns the octets at an index of the text, and the length that they take there.
-  private func unit(
-    in text: UnsafeBufferPointer<UInt8>, at place: Int, expecting expected: UInt8
-  ) -> (octets: [UInt8], length: Int) {
+  /// Returns the octets of the escape that begins at an index of a text, and its length; `nil` if none begins there.
+  ///
+  /// - Parameters:
+  ///   - text: UTF-8.
+  ///   - place: The index.
+  ///   - plusIsSpace: Whether a plus is a space, as in a form, and not itself, as in a URL.
+  /// - Returns: The octets and the length.
+  func escape(
+    in text: UnsafeBufferPointer<UInt8>, at place: Int, _ plusIsSpace: Bool
+  ) -> (octets: [UInt8], length: Int)? {
     let byte = text[place]
+    guard isLead(byte) else { return nil }
     let rest = text[place...]
     switch self {
-    case .mixed:
-      guard let encoding = SecretEncoding.encoding(of: byte) else { break }
-      return encoding.unit(in: text, at: place, expecting: expected)
-    // A plus is a space in a form, and itself in a URL.
-    case .percent where byte == UInt8(ascii: "+") && expected == UInt8(ascii: " "): return ([expected], 1)
-    case .percent where byte == UInt8(ascii: "%"):
+    case .mixed: return SecretEncoding.encoding(of: byte)?.escape(in: text, at: place, plusIsSpace)
+    case .percent where byte == UInt8(ascii: "+"): return plusIsSpace ? ([UInt8(ascii: " ")], 1) : nil
+    case .percent:
       let digits = rest.dropFirst().prefix(2)
       guard digits.count == 2, digits.allSatisfy(\.isASCIIAlphanumeric),
         let octet = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-      else { break }
+      else { return nil }
       return ([octet], 3)
-    case .json where byte == UInt8(ascii: "\\"):
+    case .json:
       // A pair of surrogates is twelve characters long; otherwise the first escape counts.
       for length in [12, 6, 2] where rest.count >= length {
         let escape = UnsafeBufferPointer(rebasing: rest.prefix(length))
@@ -64,15 +54,12 @@ enum SecretEncoding: CaseIterable {
         let octets = JSONText.unescape(escape)
         if String(decoding: octets, as: UTF8.self).unicodeScalars.count == 1 { return (octets, length) }
       }
-      if rest.dropFirst().first == UInt8(ascii: "'") { return ([UInt8(ascii: "'")], 2) }
-    case .xml where byte == UInt8(ascii: "&"):
-      guard let end = rest.prefix(10).firstIndex(of: UInt8(ascii: ";")) else { break }
+      return rest.dropFirst().first == UInt8(ascii: "'") ? ([UInt8(ascii: "'")], 2) : nil
+    case .xml:
+      guard let end = rest.prefix(10).firstIndex(of: UInt8(ascii: ";")) else { return nil }
       let name = String(decoding: text[(place + 1)..<end], as: UTF8.self)
-      guard let scalar = SecretEncoding.scalar(ofEntity: name) else { break }
-      return (Array(String(scalar).utf8), end + 1 - place)
-    default: break
+      return SecretEncoding.scalar(ofEntity: name).map { (Array(String($0).utf8), end + 1 - place) }
     }
-    return ([byte], 1)
   }
 
   /// Returns the character of an entity that every XML document knows, or of a number (XML 1.0 §4.1, §4.6).

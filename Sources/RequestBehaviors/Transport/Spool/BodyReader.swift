@@ -5,7 +5,12 @@ import Foundation
 /// It runs in a task of its own, so that a cancelled caller or an expired deadline need not wait for the stream.
 package struct BodyReader: Sendable {
   private let task: Task<Void, Never>
-  private let stream: ByteStream?
+  private let state: Locked<State>
+
+  private struct State: Sendable {
+    var stream: ByteStream?
+    var isCancelled = false
+  }
 
   /// Begins to read.
   ///
@@ -18,11 +23,17 @@ package struct BodyReader: Sendable {
     _ request: NetworkRequest, _ spool: BodySpool, onChunk: @escaping @Sendable () -> Void,
     completion: @escaping @Sendable (Result<SpooledContent, any Error>) -> Void
   ) {
-    let opened = Result { try BodyReader.open(request) }
-    stream = try? opened.get()
+    let state = Locked(State())
+    self.state = state
     task = Task {
       do {
-        let stream = try opened.get()
+        // Here and not before, because the user's closure may take long, and the caller has other transfers.
+        let stream = try BodyReader.open(request)
+        let isCancelled = state.withLock { state in
+          state.stream = stream
+          return state.isCancelled
+        }
+        if isCancelled { stream.cancel() }
         let length = request.body?.length
         completion(.success(try await RequestSpool(settings: spool).read(stream, length: length, onChunk: onChunk)))
       } catch {
@@ -33,6 +44,10 @@ package struct BodyReader: Sendable {
 
   /// Stops reading.
   func cancel() {
+    let stream = state.withLock { state in
+      state.isCancelled = true
+      return state.stream
+    }
     stream?.cancel()
     task.cancel()
   }

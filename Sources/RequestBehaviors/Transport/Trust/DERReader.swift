@@ -37,7 +37,8 @@ struct DERReader {
         length = length << 8 | Int(byte)
       }
     }
-    guard length <= cursor.count else { return nil }
+    // An `Int` of 32 bits may have become negative.
+    guard (0...cursor.count).contains(length) else { return nil }
     let content = cursor.prefix(length)
     let whole = rest[rest.startIndex..<content.endIndex]
     rest = rest[content.endIndex...]

@@ -79,7 +79,7 @@ package struct ResponseFraming {
     guard !isLenient, let coding else { return nil }
     // With another coding libcurl delivers the chunks' sizes as a part of the body, or finds no end.
     let isChunked = coding.trimmingCharacters(in: .whitespaces).lowercased() == "chunked"
-    return isChunked ? nil : "the response's Transfer-Encoding is not chunked: \(coding)"
+    return isChunked ? nil : "the response's Transfer-Encoding is not chunked: \(coding.prefix(64))"
   }
 
   /// Reads the value of Content-Length: one number, or a list of the same number.
@@ -90,11 +90,11 @@ package struct ResponseFraming {
     let lengths = Set(parts.map { $0.trimmingCharacters(in: .whitespaces) })
     let numbers = Set(lengths.map { ResponseFraming.isNumber($0) ? Int64($0) : nil })
     guard !numbers.contains(nil) else {
-      objection = "the response's Content-Length is not a number, or is too great: \(text)"
+      objection = "the response's Content-Length is not a number, or is too great: \(text.prefix(64))"
       return nil
     }
     guard numbers.count == 1, let length = numbers.first else {
-      objection = "the response has more than one Content-Length: \(text)"
+      objection = "the response has more than one Content-Length: \(text.prefix(64))"
       return nil
     }
     return length

@@ -131,7 +131,12 @@ final class Transfer: @unchecked Sendable {
     return isFirst
   }
 
-  func failShutDown() { fail(NetworkError.clientShutDown()) }
+  /// Fails it because the transport was shut down; on the queue.
+  func failShutDown() {
+    var error = NetworkError.clientShutDown()
+    error.progress = NetworkError.Progress(stage)
+    fail(error)
+  }
 
   func fail(_ code: NetworkError.Code, _ message: String) { fail(NetworkError(code, message)) }
 

@@ -31,26 +31,40 @@ extension TransferRegistry {
   /// Cookies of requests in flight go into a storage that is no longer used, unless a user has set the storage.
   func forgetCookies() {
     guard addsCookies else { return }
-    queue.async {
-      guard let old = self.session else { return }
-      self.jarNumber += 1
-      guard self.hasOwnCookies else {
-        self.configuration.httpCookieStorage?.removeCookies(since: .distantPast)
-        return
-      }
-      let empty = URLSessionConfiguration.ephemeral.httpCookieStorage
-      self.cookies.withLock { $0 = empty }
-      self.configuration.httpCookieStorage = empty
-      self.session = self.makeSession()
-      self.finish(old, hasUsedTLS: self.hasUsedTLS)
-      self.hasUsedTLS = false
+    // Both at once, so that a call which begins from now on also reaches the queue later.
+    currentJar.withLock { number in
+      number += 1
+      queue.async { [number] in self.beginJar(number) }
     }
+  }
+
+  /// Records the jar of a call that begins.
+  func note(_ call: Call) {
+    guard addsCookies else { return }
+    let number = currentJar.withLock { $0 }
+    call.update(FirstJars.self) { $0[ObjectIdentifier(self)] = $0[ObjectIdentifier(self)] ?? number }
+  }
+
+  /// Replaces the cookies, on the queue.
+  private func beginJar(_ number: Int) {
+    guard let old = session else { return }
+    jarNumber = number
+    guard hasOwnCookies else {
+      configuration.httpCookieStorage?.removeCookies(since: .distantPast)
+      return
+    }
+    let empty = URLSessionConfiguration.ephemeral.httpCookieStorage
+    cookies.withLock { $0 = empty }
+    configuration.httpCookieStorage = empty
+    session = makeSession()
+    finish(old, hasUsedTLS: hasUsedTLS)
+    hasUsedTLS = false
   }
 
   /// Fails a transfer whose response might add cookies of a user who has left to those of the next user.
   ///
-  /// It runs on the queue. The transfer is that of a call with an earlier send, whose cookies were forgotten meanwhile.
-  /// Or they were forgotten while its body was being read, or while it was being handed over. It would also go out with
+  /// It runs on the queue. The cookies were forgotten since the call began: while it waited in a behavior, after an
+  /// earlier send, while its body was being read, or while it was being handed over. It would also go out with
   /// the cookies of the next user. A call whose owners are known and still there goes on, without its old cookies. The
   /// session of a request for a token decides about it.
   ///
@@ -124,5 +138,5 @@ extension HTTPCookieStorage {
   }
 #endif
 
-/// The number of the jar that a call's first send used, by transport.
+/// The number of the jar with which a call began, by transport.
 private enum FirstJars: CallKey { static let defaultValue: [ObjectIdentifier: Int] = [:] }

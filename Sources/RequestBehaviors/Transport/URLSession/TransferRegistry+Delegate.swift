@@ -156,7 +156,7 @@ extension TransferRegistry: URLSessionDataDelegate {
         case .system: answer(.performDefaultHandling, nil)
         case .credential(let credential): answer(.useCredential, credential)
         case .failure(let error):
-          transfer(of: task)?.fail(error)
+          transfer(of: task)?.fail(error.unsent)
           answer(.cancelAuthenticationChallenge, nil)
         }
       }

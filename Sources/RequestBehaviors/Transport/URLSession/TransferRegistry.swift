@@ -23,6 +23,8 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
   let spool: BodySpool
   let clock: RequestClock
   private let sessions: SessionCount
+  /// The number of times that the cookies were asked to be forgotten.
+  let currentJar = Locked(0)
   #if canImport(ObjectiveC)
     let serverTrust: ServerTrust
   #endif
@@ -32,7 +34,7 @@ final class TransferRegistry: NSObject, @unchecked Sendable {
   var session: URLSession?
   /// Whether the session has been used for https.
   var hasUsedTLS = false
-  /// The number of times that the cookies were forgotten.
+  /// The number of times that the cookies were forgotten, as far as the queue has come.
   var jarNumber = 0
   private var timer: DeadlineTimer
 

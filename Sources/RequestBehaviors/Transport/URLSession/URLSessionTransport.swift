@@ -64,7 +64,7 @@ public final class URLSessionTransport: Transport {
     try request.validate()
     if var objection {
       objection.request = request
-      throw objection
+      throw objection.unsent
     }
     try Task.checkCancellation()
     var urlRequest = try URLRequest(request)
@@ -126,6 +126,10 @@ public final class URLSessionTransport: Transport {
 }
 
 extension URLSessionTransport: HandOverEnding {}
+
+extension URLSessionTransport: CallNoting {
+  package func note(_ call: Call) { registry.note(call) }
+}
 
 extension URLSessionTransport: CustomStringConvertible, CustomReflectable {
   /// The name of the type.

@@ -59,11 +59,15 @@ struct OutboxHandler: Sendable {
 extension OutboxOperation {
   /// Returns the request for one attempt, whose response is not decoded.
   fileprivate func request(returningResponseIn db: Database) throws -> Request<NetworkResponse> {
-    try request(in: db.readOnly()).returning(NetworkResponse.self)
+    try db.withReadOnly { try request(in: $0) }.returning(NetworkResponse.self)
   }
 }
 
 extension Database {
-  /// Returns the same database for a closure that must not write.
-  func readOnly() throws -> Database { Database(connection: try connection(), isReadOnly: true) }
+  /// Calls a closure that must not write with the same database, which it must not use later.
+  func withReadOnly<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    let database = Database(connection: try connection(), isReadOnly: true)
+    defer { database.end() }
+    return try body(database)
+  }
 }

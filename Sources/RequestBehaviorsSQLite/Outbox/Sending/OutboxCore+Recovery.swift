@@ -72,7 +72,7 @@ extension OutboxCore {
 
   /// Makes dead letters of the waiting entries of an owner.
   func bury(_ scope: String) async throws {
-    let failure = OutboxFailure(.signedOut, message: "its user has signed out and does not come back")
+    let failure = OutboxFailure.ownerHasLeft
     var last: Int64? = 0
     // In parts, so that other writes need not wait for all of them. Each part begins after the one before.
     while let after = last {
@@ -84,6 +84,11 @@ extension OutboxCore {
       last = end
     }
   }
+}
+
+extension OutboxFailure {
+  /// The failure of an entry whose owner has left for good.
+  static let ownerHasLeft = OutboxFailure(.signedOut, message: "its user has signed out and does not come back")
 }
 
 extension OutboxTable {

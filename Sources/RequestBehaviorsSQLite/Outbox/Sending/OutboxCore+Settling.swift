@@ -101,21 +101,30 @@ extension OutboxCore {
     switch verdict {
     case .delivered: break
     case .again(let again), .pause(let again):
-      let isOurs = try await store.writeTogether(durability: .full, isCancellable: false) { db in
-        try self.table(db).release(row, again, now: now)
+      let scopes = OutboxScopes.scopes(of: row.scope)
+      let (isOurs, event) = try await store.writeTogether(durability: .full, isCancellable: false) { db in
+        // Those that wait become dead letters at the sign-out; this one was under way.
+        if !self.mayAllReturn(scopes) { return (false, try self.kill(row, .ownerHasLeft, db, now)) }
+        return (try self.table(db).release(row, again, now: now), nil as OutboxEvent?)
       }
+      if let event { tell(event) }
       guard isOurs, !outcome.isEnd, case .again = verdict else { return }
       tell(
         OutboxEvent(
           .retrying, id: row.id, name: row.operation, failure: again.failure, date: Date(storedTime: again.time)))
     case .dead(let failure):
-      let event = try await store.writeTogether(durability: .full, isCancellable: false) { db -> OutboxEvent? in
-        guard try self.table(db).kill(row, failure, lanes: self.settings.lanes, now: now) else { return nil }
-        let error = try self.reject(row, failure, db)
-        return OutboxEvent(.dead, id: row.id, name: row.operation, failure: failure, error: error)
+      let event = try await store.writeTogether(durability: .full, isCancellable: false) { db in
+        try self.kill(row, failure, db, now)
       }
       if let event { tell(event) }
     }
+  }
+
+  /// Makes a dead letter of an entry; returns the event that tells of it, nil if the entry is not claimed any more.
+  private func kill(_ row: OutboxRow, _ failure: OutboxFailure, _ db: Database, _ now: Int64) throws -> OutboxEvent? {
+    guard try table(db).kill(row, failure, lanes: settings.lanes, now: now) else { return nil }
+    let error = try reject(row, failure, db)
+    return OutboxEvent(.dead, id: row.id, name: row.operation, failure: failure, error: error)
   }
 
   /// Lets an entry whose request could not be made wait for a delivery, when its wait is in the file.

@@ -99,6 +99,13 @@ import Testing
     #expect(base.hasPrefix("\"\(name)\": \(value)\n"))
   }
 
+  @Test func `the fields of cookies are joined as transports send them`() throws {
+    var request = request
+    request.headers = ["Cookie": "a=1", "cookie": "b=2"]
+    let base = try signature(["cookie"]).base(of: request, created: created)
+    #expect(base.contains(#""cookie": a=1; b=2"#))
+  }
+
   @Test func `an item of the query is covered by its name, as section 2.2.8 says`() throws {
     let url =
       "https://www.example.com/parameters?var=this%20is%20a%20big%0Amultiline%20value&bar=with+plus+whitespace"

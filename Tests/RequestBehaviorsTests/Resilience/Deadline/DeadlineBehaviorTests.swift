@@ -41,6 +41,18 @@ import Testing
     #expect(clock.sleeperCount == 0)
   }
 
+  @Test func `a second pass within the deadline of the first one names that deadline`() async throws {
+    let again = ClosureBehavior("again", order: .first) { request, next in
+      do { return try await next(request) } catch { return try await next(request) }
+    }
+    let client = client(slow(.seconds(60)), again, .deadline(.seconds(10)))
+    let call = Task { try await client.send(.get("x")) }
+    await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(10))
+    let error = await #expect(throws: NetworkError.self) { try await call.value }
+    #expect(error?.message.contains("10 s") == true)
+  }
+
   @Test func `an earlier deadline of a behavior further out ends the call`() async throws {
     let earlier = ClosureBehavior("earlier", order: .first) { request, next in
       request.call.deadline = request.call.clock.now() + .seconds(3)

@@ -45,6 +45,17 @@ import Testing
     #expect(error.request?.call.messages(of: .retryStopped) == ["no retry: 3 retries were made"])
   }
 
+  @Test func `a send of an earlier pass does not keep a later one from being retried`() async throws {
+    let again = ClosureBehavior("again", order: .first) { request, next in
+      let response = try await next(request)
+      return response.statusCode == 409 ? try await next(request) : response
+    }
+    let transport = ClosureTransport(statuses: [409, 429, 200])
+    let response: NetworkResponse = try await client(transport, again, retry()).send(.post("x"))
+    #expect(response.statusCode == 200)
+    #expect(transport.sent.count == 3)
+  }
+
   @Test func `an outcome is released once the next attempt has another`() async throws {
     final class Cause: Error {}
     struct Held: Sendable { weak var cause: Cause? }
