@@ -63,10 +63,10 @@
     ///   - upload: The source of the bytes of its body; `nil` for a small body in memory, or no body.
     /// - Throws: ``RefusedOption`` or `NetworkError`.
     func prepare(_ request: NetworkRequest, _ upload: CurlUpload?) throws {
-      let url = try CurlHandle.text(of: request)
+      let url = request.url.absoluteString
       if url != settings.url {
         settings.url = ""
-        try set(CURLOPT_URL, url, name: "URL")
+        try set(CURLOPT_URL, try CurlHandle.plain(url, of: request), name: "URL")
         settings.url = url
       }
       settings.isSecure = request.origin?.scheme == "https"
@@ -85,11 +85,16 @@
     /// Returns the URL for libcurl, which has its host in the form by which pins and credentials are chosen.
     ///
     /// libcurl would undo the escapes of a host itself, and may connect to another one than Foundation reads.
-    private static func text(of request: NetworkRequest) throws -> String {
-      let text = request.url.absoluteString
-      // A host with an escape is rare, and so is any other `%` before the path.
-      guard text.prefix(while: { $0 != "?" && $0 != "#" }).contains("%"), let origin = request.origin,
-        !origin.host.contains(":"), request.url.host(percentEncoded: true)?.contains("%") == true
+    ///
+    /// - Parameters:
+    ///   - text: The URL.
+    ///   - request: Its request.
+    /// - Returns: The URL without escapes in its host.
+    /// - Throws: `NetworkError` of code `invalidURL` for a host that is not a name without them.
+    private static func plain(_ text: String, of request: NetworkRequest) throws -> String {
+      // Few URLs have an escape at all, and nearly all of these have it in the path or the query.
+      guard text.utf8.contains(UInt8(ascii: "%")), let origin = request.origin, !origin.host.contains(":"),
+        request.url.host(percentEncoded: true)?.contains("%") == true
       else { return text }
       var components = URLComponents(url: request.url, resolvingAgainstBaseURL: true)
       components?.percentEncodedHost = origin.host

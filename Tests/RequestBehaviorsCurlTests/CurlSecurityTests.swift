@@ -97,7 +97,7 @@
       #expect(try await send(.secure, host: "127.0.0.1", settings(["localhost": [wrong]])).statusCode == 200)
     }
 
-    @Test(arguments: ["%6Cocalhost", "local%68ost", "LOCAL%48OST"])
+    @Test(arguments: ["%6Cocalhost", "local%68ost", "LOCAL%48OST", "local%C2%ADhost"])
     func `a host is held to its pins however a URL spells it`(host: String) async throws {
       let wrong = try server.certificate("other").publicKeyPin
       let settings = try CurlTransport.Configuration(trust: server.trust.pinning(["localhost": [wrong]]))
