@@ -61,25 +61,11 @@ import Testing
     #expect(server.transport.sent.count == 2)
   }
 
-  /// Sends a request of its own for the same URL, once.
-  private final class Asking: RequestBehavior {
-    let client = Box<NetworkClient?>(nil)
-
-    func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-      let client = client.update { client in
-        defer { client = nil }
-        return client
-      }
-      try await client?.send(.get("x"))
-      return try await next(request)
-    }
-  }
-
   @Test(arguments: [true, false])
   func `a request that a behavior sends while it works for the validation of the same URL validates for itself`(
     isCoalescing: Bool
   ) async throws {
-    let (clock, asking) = (ManualClock(), Asking())
+    let (clock, asking) = (ManualClock(), AskingBehavior())
     let transport = ClosureTransport { request in
       NetworkResponse(
         request: request, statusCode: request.headers.contains("If-None-Match") ? 304 : 200,

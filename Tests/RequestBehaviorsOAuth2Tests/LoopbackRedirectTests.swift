@@ -280,6 +280,16 @@ import Testing
     #expect(LoopbackExchange.decide(head, at: url(Self.address), states: ["S"]).status == status)
   }
 
+  @Test(arguments: [("127.0.0.1", 200), ("127.0.0.1:80", 200), ("127.0.0.1:8080", 400), ("evil.example", 400)])
+  func `the default port may be missing in the host`(host: String, status: Int) {
+    let text = "GET /done?state=S HTTP/1.1\r\nHost: \(host)\r\n\r\n"
+    guard case .head(let head) = LoopbackExchange.read(Array(text.utf8)) else {
+      Issue.record("the head was not read")
+      return
+    }
+    #expect(LoopbackExchange.decide(head, at: url("http://127.0.0.1:80/done"), states: ["S"]).status == status)
+  }
+
   @Test func `the length of a head is limited`() {
     #expect(LoopbackExchange.read(Array("GET /done".utf8)) == .incomplete)
     #expect(LoopbackExchange.read([UInt8](repeating: 65, count: 20_000)) == .invalid)

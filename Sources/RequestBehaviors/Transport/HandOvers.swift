@@ -82,12 +82,6 @@ public final class HandOvers: Sendable {
 /// The sends of other transports run in tasks of their own, which costs more.
 package protocol HandOverEnding: Transport {}
 
-/// A transport that is told of each call when it begins, before any behavior may let it wait.
-package protocol CallNoting: Transport {
-  /// Records what the transport must remember of the moment.
-  func note(_ call: Call)
-}
-
 /// One request on its way from its last check to the transport.
 package struct HandOver: Sendable {
   /// The hand-over to a transport that ends it itself.

@@ -217,29 +217,8 @@ import Testing
     #expect(world.sent.count == 2)
   }
 
-  @Test func `a new network of the device ends a pause`() async throws {
-    let isDown = Shared(true)
-    let world = try OutboxWorld {
-      if isDown.value { throw NetworkError(.cannotConnect, "a test", request: $0) }
-      return (200, "")
-    }
-    let (updates, reports) = AsyncStream.makeStream(of: Bool.self)
-    let outbox = try await world.outbox(world.client([.offline(Connectivity(updates))]))
-    var events = outbox.events().makeAsyncIterator()
-    let entry = try await outbox.enqueue(Ping(number: 1))
-    outbox.start()
-    while let event = await events.next(), event.kind != .paused {}
-    isDown.value = false
-    // Online as before, over another network. No time passes.
-    reports.yield(true)
-    try await entry.value
-    #expect(world.clock.now == .zero)
-    #expect(world.sent.count == 2)
-    #expect(await events.next()?.kind == .resumed)
-    await outbox.stop()
-  }
-
-  @Test func `a failing report of the network ends a pause`() async throws {
+  @Test(arguments: [true, false])
+  func `a new network of the device, and a report that fails, end a pause`(fails: Bool) async throws {
     struct Failure: Error {}
     let isDown = Shared(true)
     let world = try OutboxWorld {
@@ -253,11 +232,35 @@ import Testing
     outbox.start()
     while let event = await events.next(), event.kind != .paused {}
     isDown.value = false
-    // No time passes, so that only the report can end the pause.
-    reports.finish(throwing: Failure())
+    // Online as before, over another network. No time passes.
+    if fails { reports.finish(throwing: Failure()) } else { reports.yield(true) }
     try await entry.value
+    #expect(world.clock.now == .zero)
     #expect(world.sent.count == 2)
+    #expect(await events.next()?.kind == .resumed)
     await outbox.stop()
+  }
+
+  /// Keeps its database, which it must not.
+  private struct Keeping: OutboxOperation {
+    final class Kept: @unchecked Sendable { var database: Database? }
+
+    static let name = "keeping"
+    static let kept = Kept()
+
+    func request(in db: Database) -> Request<Void> {
+      Self.kept.database = db
+      return .post("keeping")
+    }
+  }
+
+  @Test func `the database of a request fails after the method, and the store goes on`() async throws {
+    let world = try OutboxWorld()
+    let outbox = try await world.outbox(operations: [Keeping.self])
+    try await outbox.enqueue(Keeping())
+    let error = #expect(throws: SQLiteError.self) { try Keeping.kept.database?.query("SELECT 1", as: Int.self) }
+    #expect(error?.code == .misuse)
+    #expect(try await outbox.drain().isEmpty)
   }
 
   @Test func `a new network during an attempt that fails begins no pause`() async throws {

@@ -64,13 +64,13 @@ enum DownloadHeadDecision: Sendable, Hashable {
   ) {
     // An impostor may know the tag of the content, and its bytes must not be taken for the server's.
     let wouldMix = partial.map { $0.record.isProved != isProved } ?? false
+    let isForeign = partial != nil && !isOwned
     switch status {
     case 206 where isPartWanted: self = .begin
     case 206 where isElsewhere, 416 where isElsewhere: self = .restart("the rest is in another place now")
     case 206 where wouldMix, 416 where wouldMix:
       self = .restart(isProved ? "what is there was not verified" : "the rest is not verified, and what is there is")
-    case 206 where partial != nil && !isOwned, 416 where partial != nil && !isOwned:
-      self = .restart("the owner of the rest is not known")
+    case 206 where isForeign, 416 where isForeign: self = .restart("the owner of the rest is not known")
     case 206: self = DownloadHeadDecision.append(to: partial, headers)
     case 416:
       guard let partial else {

@@ -11,30 +11,38 @@ struct LinkField {
     let error: any Error
   }
 
-  /// Returns the links in a value; the text after a syntax error is ignored.
+  /// The most links of a response that are read.
+  ///
+  /// Each has a URL, which may be as long as that of the response.
+  private static let limit = 256
+
+  /// Returns the links in the values of fields; the text after a syntax error is ignored.
+  ///
+  /// It reads 256 links at most.
   ///
   /// - Parameters:
-  ///   - value: The value of a field, or several joined values.
+  ///   - values: The values; one may be several that were joined.
   ///   - base: The URL of the response, which targets are relative to.
-  ///   - limit: The most links that are returned.
   /// - Returns: The links about the response, in order, and those that cannot be followed.
-  static func links(in value: String, of base: URL, atMost limit: Int) -> (
-    links: [WebLink], unusable: [Unusable]
-  ) {
-    var field = LinkField(rest: value[...].utf8)
+  static func links(in values: [String], of base: URL) -> (links: [WebLink], unusable: [Unusable]) {
     var links: [WebLink] = []
     var unusable: [Unusable] = []
-    while links.count + unusable.count < limit, let (target, parameters) = field.nextLink() {
-      let names = parameters.first { $0.name == "rel" }?.value.lowercased().split { " \t".contains($0) } ?? []
-      let relations = names.map(String.init)
-      guard !relations.isEmpty else { continue }
-      // A link with another anchor is about another resource than the response (RFC 8288 §3.2).
-      let anchor = parameters.first { $0.name == "anchor" }
-      guard anchor.map({ (try? resolve($0.value, base)) == (try? resolve("", base)) }) ?? true else { continue }
-      do {
-        links.append(WebLink(url: try resolve(target, base), relations: relations, parameters: parameters))
-      } catch {
-        unusable.append(Unusable(relations: relations, error: error))
+    var count = 0
+    for value in values {
+      var field = LinkField(rest: value[...].utf8)
+      while count < limit, let (target, parameters) = field.nextLink() {
+        count += 1
+        let names = parameters.first { $0.name == "rel" }?.value.lowercased().split { " \t".contains($0) } ?? []
+        let relations = names.map(String.init)
+        guard !relations.isEmpty else { continue }
+        // A link with another anchor is about another resource than the response (RFC 8288 §3.2).
+        let anchor = parameters.first { $0.name == "anchor" }
+        guard anchor.map({ (try? resolve($0.value, base)) == (try? resolve("", base)) }) ?? true else { continue }
+        do {
+          links.append(WebLink(url: try resolve(target, base), relations: relations, parameters: parameters))
+        } catch {
+          unusable.append(Unusable(relations: relations, error: error))
+        }
       }
     }
     return (links, unusable)

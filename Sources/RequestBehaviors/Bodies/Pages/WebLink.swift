@@ -46,16 +46,7 @@ extension NetworkResponse {
   /// Links about another resource, by their `anchor`, are left out (§3.2). So are links without a relation, and links
   /// with a target that is not an http or https URL. At most 256 links are read.
   public var links: WebLinks {
-    // Each has a URL, which may be as long as that of the response.
-    var rest = 256
-    var links: [WebLink] = []
-    var unusable: [LinkField.Unusable] = []
-    for value in headers.values(for: "Link") where rest > 0 {
-      let found = LinkField.links(in: value, of: request.url, atMost: rest)
-      links += found.links
-      unusable += found.unusable
-      rest -= found.links.count + found.unusable.count
-    }
+    let (links, unusable) = LinkField.links(in: headers.values(for: "Link"), of: request.url)
     return WebLinks(links, unusable: unusable)
   }
 }

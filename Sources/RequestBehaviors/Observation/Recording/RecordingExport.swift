@@ -3,7 +3,9 @@ import Foundation
 /// Makes a ``Recording`` of stored calls, with every secret hidden.
 struct RecordingExport {
   private let stored: StoredCalls
-  private let calls: [(call: StoredCall, decisions: [Call.Event])]
+  private typealias Entry = (call: StoredCall, decisions: [Call.Event])
+
+  private let calls: [Entry]
   /// Hides what one of the calls knows to be secret.
   let redactor: Redactor
   private let bodyLimit: Int
@@ -33,7 +35,7 @@ struct RecordingExport {
     recording(of: calls.filter { ids.contains($0.call.id) }, dropped: 0)
   }
 
-  private func recording(of calls: [(call: StoredCall, decisions: [Call.Event])], dropped: Int) -> Recording {
+  private func recording(of calls: [Entry], dropped: Int) -> Recording {
     Recording(
       startedAt: stored.origin?.date ?? Date(timeIntervalSince1970: 0), calls: calls.map(call), droppedCalls: dropped)
   }

@@ -56,7 +56,7 @@ public struct RetryBehavior: UniqueBehavior {
   public func intercept(_ original: NetworkRequest, next: Next) async throws -> NetworkResponse {
     var request = original
     request.setIdempotencyKey(making: makeKey)
-    // A behavior further out may have made sends of the same call before, of which the policy does not decide.
+    // A behavior further out may have made sends of the same call before, which are no part of this try.
     let earlier = request.method.isIdempotent ? 0 : request.call.attemptCount
     let outcome = await AttemptOutcome(of: request, next)
     // An unverified response may not come from the server, so it does not count for the budget.

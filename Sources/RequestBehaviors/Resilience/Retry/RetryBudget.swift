@@ -15,7 +15,7 @@
 /// a client repeats a fifth of its calls and, once, as many more as the reserve has. A response is a success unless the
 /// table of ``CircuitBreakerBehavior`` lists it: a 404 is one, a 429 is not.
 ///
-/// Beside 256 other origins, an origin without a call in the window may be forgotten; its reserve is then available.
+/// Of more than 256 origins, one without a call in the window may be forgotten; its reserve is then available again.
 ///
 /// Hedges draw from the same budget, but not from the reserve. Several behaviors and clients may share a budget.
 public final class RetryBudget: Sendable {

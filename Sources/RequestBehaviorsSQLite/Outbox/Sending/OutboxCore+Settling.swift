@@ -95,16 +95,18 @@ extension OutboxCore {
 
   private func settle(_ row: OutboxRow, _ outcome: OutboxOutcome) async throws {
     let now = now
-    let hasSession = OutboxScopes.scopes(of: row.scope).contains(where: isOfSession)
+    let scopes = OutboxScopes.scopes(of: row.scope)
+    let hasSession = scopes.contains(where: isOfSession)
     let verdict = OutboxNextStep(
       outcome, row, settings, hasSession: hasSession, now: now, random: RandomSource.fraction())
     switch verdict {
     case .delivered: break
     case .again(let again), .pause(let again):
-      let scopes = OutboxScopes.scopes(of: row.scope)
       let (isOurs, event) = try await store.writeTogether(durability: .full, isCancellable: false) { db in
-        // Those that wait become dead letters at the sign-out; this one was under way.
-        if !self.mayAllReturn(scopes) { return (false, try self.kill(row, .ownerHasLeft, db, now)) }
+        // The entries that wait become dead letters at the sign-out; this one was under way.
+        if self.settings.atSignOut == .hold, !self.mayAllReturn(scopes) {
+          return (false, try self.kill(row, .ownerHasLeft, db, now))
+        }
         return (try self.table(db).release(row, again, now: now), nil as OutboxEvent?)
       }
       if let event { tell(event) }

@@ -326,17 +326,3 @@ import Testing
     #expect(coalescer.flightCount == 0)
   }
 }
-
-/// Sends a request of its own, the first one again, by the client that it is listed in.
-private struct AskingBehavior: RequestBehavior {
-  let client = Box<NetworkClient?>(nil)
-
-  func intercept(_ request: NetworkRequest, next: Next) async throws -> NetworkResponse {
-    let client = client.update { client in
-      defer { client = nil }
-      return client
-    }
-    try await client?.send(.get("x"))
-    return try await next(request)
-  }
-}
