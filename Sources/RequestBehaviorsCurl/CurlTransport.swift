@@ -23,6 +23,7 @@
     private let configuration: Configuration
     private let clock: RequestClock
     let loop: CurlLoop?
+    private let measurements = FileMeasurements()
 
     /// Creates a transport with connections of its own.
     ///
@@ -87,6 +88,7 @@
     /// A second call has no effect.
     public func shutdown() async {
       guard let loop else { return }
+      measurements.close()
       await withCheckedContinuation { continuation in
         loop.post(.close { continuation.resume() })
       }
@@ -146,7 +148,7 @@
       case .oneShot(let stream): return CurlUpload(try stream.take(), length: body.length)
       case .file(let url):
         // A request may wait for a connection. Its file is opened when libcurl asks for the first bytes.
-        let chunks = try await FileChunks(measuring: url)
+        let chunks = try await measurements.chunks(of: url, for: request.options, clock)
         return chunks.length == 0 ? CurlUpload(Data()) : CurlUpload(ByteStream(chunks), length: chunks.length)
       }
     }

@@ -44,6 +44,34 @@
       }
     }
 
+    /// Starts a send of a file on a disk that does not respond, and calls the closure once the send waits.
+    private func failureOfUnansweredFile(
+      after event: (CurlTransport, ManualClock) async -> Void
+    ) async throws -> NetworkError {
+      let file = FileManager.default.temporaryDirectory.appending(path: "unanswered-\(UUID().uuidString)")
+      try Data("content".utf8).write(to: file)
+      defer { try? FileManager.default.removeItem(at: file) }
+      let clock = ManualClock()
+      let transport = CurlTransport(clock: clock.requestClock)
+      let held = HeldFiles()
+      defer { held.release() }
+      let request = server.request(.put, body: .file(file), clock: clock.requestClock) { $0.timeout = .seconds(5) }
+      async let failure = transport.failure(of: request)
+      await clock.waitForSleepers(1)
+      await event(transport, clock)
+      return try await failure
+    }
+
+    @Test func `a file whose length does not come ends the send at its timeout`() async throws {
+      let error = try await failureOfUnansweredFile { _, clock in clock.advance(by: .seconds(5)) }
+      #expect(error.code == .timedOut)
+      #expect(error.progress?.stage == .notSent)
+    }
+
+    @Test func `a file whose length does not come ends the send at the shutdown`() async throws {
+      #expect(try await failureOfUnansweredFile { transport, _ in await transport.shutdown() }.code == .clientShutDown)
+    }
+
     @Test(arguments: [nil, Duration.seconds(100)])
     func `an empty stream is not read for longer than the timeout of its request`(total: Duration?) async throws {
       let clock = ManualClock()

@@ -51,7 +51,7 @@ package struct FileChunks: AsyncSequence, Sendable {
     ///   - expected: The facts that were taken before; `nil` if they were not.
     /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable``.
     init(_ url: URL, _ range: Range<Int64>?, _ expected: Facts?) async throws {
-      (length, handle) = try await FileQueue.run {
+      (length, handle) = try await FileQueue.read {
         let facts = try Facts(of: url)
         // A file that has grown still begins with the announced bytes. Another file of the same length is sent as this
         // one: an editor that saves a file replaces it.
@@ -98,13 +98,14 @@ package struct FileChunks: AsyncSequence, Sendable {
   /// Creates a sequence of as many bytes as the file has now.
   ///
   /// The file is opened when the first chunk is asked for, so that many sequences may wait without an open file each.
+  /// Measuring may block.
   ///
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable`` if it is no regular file that
   ///   can be read.
-  package init(measuring url: URL) async throws {
+  package init(measuring url: URL) throws {
     self.url = url
     range = nil
-    facts = try await FileQueue.run { try Facts(of: url) }
+    facts = try Facts(of: url)
   }
 
   /// The number of bytes that the file had when it was measured; `nil` if it was not.
@@ -130,7 +131,7 @@ package struct FileChunks: AsyncSequence, Sendable {
       // Bytes that a writer appends meanwhile are beyond the announced length.
       let count = Int(Swift.min(FileChunks.chunkCount(open.length), open.length - readCount))
       guard count > 0 else { return nil }
-      let data = try await FileQueue.run { [handle = open.handle] in try handle.read(upToCount: count) }
+      let data = try await FileQueue.read { [handle = open.handle] in try handle.read(upToCount: count) }
       guard let data, !data.isEmpty else { return nil }
       readCount += Int64(data.count)
       return data

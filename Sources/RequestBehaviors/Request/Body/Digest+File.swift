@@ -1,4 +1,3 @@
-import Dispatch
 public import Foundation
 
 extension Digest {
@@ -19,28 +18,20 @@ extension Digest {
 }
 
 extension HashFunction {
-  private static let fileQueue = BlockingQueue(label: "RequestBehaviors.HashFunction", isConcurrent: true)
-
-  /// Returns the hash of a file's contents, read in parts on a queue of its own: reading may block.
+  /// Returns the hash of a file's contents, which are read in parts.
   ///
   /// - Parameter file: The URL of a regular file.
   /// - Returns: The hash, 20 or 32 octets long.
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable`` if the file cannot be read;
   ///   `CancellationError` if the task is cancelled.
   package func digest(ofFile file: URL) async throws -> [UInt8] {
-    let reader = try await run { try FileReader(file) }
+    let reader = try await FileQueue.read { try FileReader(file) }
     var hash = RunningHash(self)
     while true {
       try Task.checkCancellation()
-      let part = try await run { try reader.next() }
+      let part = try await FileQueue.read { try reader.next() }
       if part.isEmpty { return hash.digest() }
       hash.update(part)
-    }
-  }
-
-  private func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      HashFunction.fileQueue.async { continuation.resume(with: Result { try work() }) }
     }
   }
 }

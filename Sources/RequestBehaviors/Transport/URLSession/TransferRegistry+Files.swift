@@ -4,6 +4,37 @@ import Foundation
   import FoundationNetworking
 #endif
 
+/// The content of a file that may be written to while it is sent.
+private enum FileToSend: Sendable {
+  /// All bytes of a small file.
+  case data(Data)
+  /// A larger file, with its length and a handle that keeps the original file.
+  case file(FileHandle, length: Int64)
+
+  /// Opens a file.
+  ///
+  /// - Parameters:
+  ///   - file: The file.
+  ///   - limit: The most bytes of a small file.
+  /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable``.
+  init(_ file: URL, readingUpTo limit: Int) throws {
+    // The length is taken once, so that a change of the file from now on can be noticed.
+    let length = try RequestBody.length(ofFile: file)
+    do {
+      let handle = try FileHandle(forReadingFrom: file)
+      guard length <= Int64(limit) else {
+        self = .file(handle, length: length)
+        return
+      }
+      let data = try length > 0 ? handle.read(upToCount: Int(length)) ?? Data() : Data()
+      guard data.count == Int(length) else { throw CocoaError(.fileReadCorruptFile) }
+      self = .data(data)
+    } catch {
+      throw NetworkError(.bodyUnreadable, "the body file \(file.path) could not be read", underlyingError: error)
+    }
+  }
+}
+
 // Files as bodies. These functions run on the queue.
 extension TransferRegistry {
   /// Sends a file that may be written to meanwhile.
@@ -11,25 +42,35 @@ extension TransferRegistry {
   /// URLSession on Linux sends the whole file, even if it has grown beyond the announced length. The server would take
   /// the rest for another request, and a later request would get its response. So a small file is read first. A larger
   /// file gets a connection of its own, on which no request follows.
-  func sendFile(_ file: URL, of transfer: Transfer, in session: URLSession) {
-    do {
-      let length = try RequestBody.length(ofFile: file)
-      transfer.announcedLength = length
-      // The length is taken once, so that a change of the file from now on can be noticed.
-      guard length > Int64(spool.memoryLimit) else {
-        let data = try TransferRegistry.read(length, of: file)
+  ///
+  /// The file is opened elsewhere: while its disk does not respond, the queue has other transfers, and the end of this
+  /// one.
+  func open(_ file: URL, of transfer: Transfer) {
+    FileQueue.begin { [limit = spool.memoryLimit] in
+      try FileToSend(file, readingUpTo: limit)
+    } completion: { [self] result in
+      queue.async { self.didOpen(file, result, of: transfer) }
+    }
+  }
+
+  private func didOpen(_ file: URL, _ result: Result<FileToSend, any Error>, of transfer: Transfer) {
+    goOn(transfer, after: result) { session, content in
+      guard mayStillBeSent(transfer) else { return }
+      switch content {
+      case .data(let data):
+        transfer.announcedLength = Int64(data.count)
         transfer.urlRequest.httpBody = data
-        return send(data, of: transfer, in: session)
+        send(data, of: transfer, in: session)
+      case .file(let handle, let length):
+        transfer.announcedLength = length
+        #if canImport(FoundationNetworking)
+          send(file, length, of: transfer, in: session, isAlone: true)
+          watch(handle, length, of: transfer)
+        #else
+          _ = handle
+          send(file, length, of: transfer, in: session, isAlone: false)
+        #endif
       }
-      #if canImport(FoundationNetworking)
-        let handle = try TransferRegistry.opened(file)
-        send(file, length, of: transfer, in: session, isAlone: true)
-        watch(handle, length, of: transfer)
-      #else
-        send(file, length, of: transfer, in: session, isAlone: false)
-      #endif
-    } catch {
-      abort(transfer, with: error)
     }
   }
 
@@ -44,28 +85,6 @@ extension TransferRegistry {
     #else
       launch(of: transfer, in: session, isAlone: isAlone) { $0.uploadTask(with: transfer.urlRequest, fromFile: file) }
     #endif
-  }
-
-  /// Reads the beginning of a small file.
-  private static func read(_ length: Int64, of file: URL) throws -> Data {
-    guard length > 0 else { return Data() }
-    let handle = try opened(file)
-    defer { try? handle.close() }
-    do {
-      let data = try handle.read(upToCount: Int(length)) ?? Data()
-      guard data.count == Int(length) else { throw CocoaError(.fileReadCorruptFile) }
-      return data
-    } catch {
-      throw unreadable(file, error)
-    }
-  }
-
-  private static func opened(_ file: URL) throws -> FileHandle {
-    do { return try FileHandle(forReadingFrom: file) } catch { throw unreadable(file, error) }
-  }
-
-  private static func unreadable(_ file: URL, _ error: any Error) -> NetworkError {
-    NetworkError(.bodyUnreadable, "the body file \(file.path) could not be read", underlyingError: error)
   }
 
   #if canImport(FoundationNetworking)

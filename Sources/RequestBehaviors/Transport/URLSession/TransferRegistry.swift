@@ -153,7 +153,7 @@ extension TransferRegistry {
     switch transfer.request.body?.content {
     case nil: send(Data(), of: transfer, in: session)
     case .data(let data): send(data, of: transfer, in: session)
-    case .file(let url): sendFile(url, of: transfer, in: session)
+    case .file(let url): open(url, of: transfer)
     case .stream, .oneShot: readBody(of: transfer, in: session)
     }
   }
@@ -279,6 +279,22 @@ extension TransferRegistry {
 
   private func didReadBody(_ result: Result<SpooledContent, any Error>, of transfer: Transfer) {
     transfer.reading = nil
+    goOn(transfer, after: result) { session, spooled in
+      transfer.request.spooledContent = spooled
+      guard mayStillBeSent(transfer) else { return }
+      send(spooled, of: transfer, in: session)
+    }
+  }
+
+  /// Goes on with a transfer that has waited for its body.
+  ///
+  /// - Parameters:
+  ///   - transfer: The transfer.
+  ///   - result: What was read.
+  ///   - send: Sends that in the session.
+  func goOn<Content>(
+    _ transfer: Transfer, after result: Result<Content, any Error>, _ send: (URLSession, Content) -> Void
+  ) {
     guard !transfer.isSettled else { return }
     touch(transfer)
     // The cookies may have been forgotten meanwhile, and with them the session that the transfer began in.
@@ -286,10 +302,7 @@ extension TransferRegistry {
     guard let session else { return transfer.failShutDown() }
     switch result {
     case .failure(let error): abort(transfer, with: error)
-    case .success(let spooled):
-      transfer.request.spooledContent = spooled
-      guard mayStillBeSent(transfer) else { return }
-      send(spooled, of: transfer, in: session)
+    case .success(let content): send(session, content)
     }
   }
 
