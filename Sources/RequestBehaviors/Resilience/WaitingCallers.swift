@@ -2,6 +2,8 @@
 struct WaitingCallers<Outcome: Sendable>: Sendable {
   private var callers: [Int: (call: Call, waiter: Waiter<Outcome>)] = [:]
   private var count = 0
+  /// Whether the deadlines of all have passed, as far as is known.
+  private var areLate = false
 
   var isEmpty: Bool { callers.isEmpty }
 
@@ -23,6 +25,7 @@ struct WaitingCallers<Outcome: Sendable>: Sendable {
   mutating func add(_ call: Call, _ waiter: Waiter<Outcome>) -> Int {
     count += 1
     callers[count] = (call, waiter)
+    areLate = false
     return count
   }
 
@@ -38,7 +41,9 @@ struct WaitingCallers<Outcome: Sendable>: Sendable {
   ///
   /// - Returns: The waiter of a caller that leaves; `nil` if the caller stays, or is not there any more.
   mutating func leave(_ number: Int) -> Waiter<Outcome>? {
-    callers.values.allSatisfy(\.call.isLate) ? nil : remove(number)
+    // Thousands may leave at the same moment, so the answer that nobody is in time is kept.
+    if !areLate { areLate = callers.values.allSatisfy(\.call.isLate) }
+    return areLate ? nil : remove(number)
   }
 
   /// Removes all callers.

@@ -69,23 +69,17 @@ private struct EventFields: Sendable {
   /// Adds a line, and returns the event that it completes; `nil` if it completes no event.
   mutating func add(_ line: UnsafeBufferPointer<UInt8>) throws -> ServerSentEvent? {
     if line.isEmpty { return complete() }
-    let colon = line.firstColon ?? line.count
-    // The line is a comment, such as those that keep a connection alive.
-    if colon == 0 { return nil }
-    var start = min(colon + 1, line.count)
-    if start < line.count, line[start] == UInt8(ascii: " ") { start += 1 }
-    let name = UnsafeBufferPointer(rebasing: line[..<colon])
-    let value = UnsafeBufferPointer(rebasing: line[start...])
-    if name.equals("data") {
+    // A line without one of these fields is a comment, such as those that keep a connection alive, or means nothing.
+    if let value = line.value(of: "data") {
       try keep(line)
       addData(value)
-    } else if name.equals("event") {
+    } else if let value = line.value(of: "event") {
       try keep(line)
       type = String(decoding: value, as: UTF8.self)
-    } else if name.equals("id") {
+    } else if let value = line.value(of: "id") {
       try keep(line)
       if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
-    } else if name.equals("retry") {
+    } else if let value = line.value(of: "retry") {
       // A number of more than eighteen digits might overflow, and is a useless wait.
       let isNumber = !value.isEmpty && value.count <= 18 && value.allSatisfy { (0x30...0x39).contains($0) }
       if isNumber, let time = Int64(String(decoding: value, as: UTF8.self)) { retry = .milliseconds(time) }
@@ -134,11 +128,21 @@ private struct EventFields: Sendable {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-  /// The index of the first colon; `nil` without one.
-  fileprivate var firstColon: Int? { UnsafeRawBufferPointer(self).index(of: UInt8(ascii: ":"), from: 0) }
-
-  fileprivate func equals(_ text: StaticString) -> Bool {
-    guard count == text.utf8CodeUnitCount, let baseAddress else { return false }
-    return memcmp(baseAddress, text.utf8Start, count) == 0
+  /// Returns the value of a line with a field, without a space at its beginning; `nil` if the line has another field.
+  ///
+  /// A line without a colon is a field with an empty value.
+  // Inlined, so that the name is known: a tenth of all instructions of an event otherwise.
+  @inline(__always)
+  fileprivate func value(of name: StaticString) -> UnsafeBufferPointer<UInt8>? {
+    var start = name.utf8CodeUnitCount
+    guard count >= start else { return nil }
+    // The first bytes of the names differ, so this is faster than a call.
+    for index in 0..<start where self[index] != name.utf8Start[index] { return nil }
+    if start < count {
+      guard self[start] == UInt8(ascii: ":") else { return nil }
+      start += 1
+      if start < count, self[start] == UInt8(ascii: " ") { start += 1 }
+    }
+    return UnsafeBufferPointer(rebasing: self[start...])
   }
 }

@@ -207,4 +207,32 @@ import Testing
     gate.open()
     #expect(try await second.value.statusCode == 200)
   }
+
+  /// The processor time in which so many callers of one flight are cancelled, all of whose deadlines have passed.
+  private func time(ofLeaving count: Int) async throws -> Duration {
+    let (gate, clock, events) = (TestGate(), ManualClock(), RecordedEvents())
+    let transport = ClosureTransport { request in
+      await gate.pass()
+      return NetworkResponse(request: request, statusCode: 200)
+    }
+    let deadline = ClosureBehavior("deadline", order: .first) { request, next in
+      request.call.deadline = .seconds(5)
+      return try await next(request)
+    }
+    let client = NetworkClient(transport, clock.requestClock, [deadline, .coalescing(), events])
+    let calls = (0..<count).map { _ in Task { try await client.send(.get("x")) } }
+    await gate.waitForArrivals(1)
+    await events.waitFor(count - 1, "joined")
+    clock.advance(by: .seconds(5))
+    let start = ThreadTime.now
+    for call in calls { call.cancel() }
+    let time = ThreadTime.now - start
+    gate.open()
+    for call in calls { _ = await call.result }
+    return time
+  }
+
+  @Test func `the cost of leaving a flight does not grow with the number of late callers`() async throws {
+    #expect(try await Growth.isLinear(from: 100) { try await time(ofLeaving: $0) })
+  }
 }
