@@ -41,7 +41,7 @@ struct WaitingCallers<Outcome: Sendable>: Sendable {
   ///
   /// - Returns: The waiter of a caller that leaves; `nil` if the caller stays, or is not there any more.
   mutating func leave(_ number: Int) -> Waiter<Outcome>? {
-    // Thousands may leave at the same moment, so the answer that nobody is in time is kept.
+    // Thousands may leave at the same moment, so each asks only until all are known to be late.
     if !areLate { areLate = callers.values.allSatisfy(\.call.isLate) }
     return areLate ? nil : remove(number)
   }

@@ -38,7 +38,7 @@ extension CassetteRecord {
   private func postData(_ redaction: PlayableRedaction) -> OrderedJSON? {
     guard let body, !body.isEmpty else { return nil }
     let type = OrderedJSON.string(PlayableRedaction.withFixedBoundary(contentType ?? ""))
-    guard let shown = redaction.text(of: body, contentType) else {
+    guard let shown = redaction.text(of: body, contentType, fields) else {
       let sketch = redaction.sketch(
         method: method, url: url, fields: fields, body: body, contentType: contentType
       ).body

@@ -13,7 +13,7 @@ extension PlayableRedaction {
     let items = (parts?.percentEncodedQueryItems ?? []).map {
       RequestSketch.Pair(name: Self.decoded($0.name), value: Self.decoded($0.value ?? "", keeping: "+"))
     }
-    let text = body.flatMap { self.text(of: $0, contentType) }
+    let text = body.flatMap { self.text(of: $0, contentType, fields) }
     return RequestSketch(
       method: method, origin: "\(scheme)://\(parts?.host?.lowercased() ?? "")\(port)",
       path: (parts?.percentEncodedPath).map(Self.decodedPath) ?? original,
@@ -55,11 +55,12 @@ extension PlayableRedaction {
     }.sorted()
   }
 
-  /// Returns the body of a request without its secrets; `nil` if it is neither JSON, a form nor text.
+  /// Returns the body of a request without its secrets; `nil` if it is neither JSON, a form nor text, or is compressed.
   ///
   /// Text that is not UTF-8 is read as Latin-1, in which every byte is a character: other bytes are another text.
-  func text(of body: Data, _ contentType: String?) -> String? {
-    guard let shown = self.body(body, contentType) else { return nil }
+  func text(of body: Data, _ contentType: String?, _ fields: HeaderFields) -> String? {
+    let isPlain = fields["Content-Encoding"].map { HeaderFields.areEqual($0, "identity") } ?? true
+    guard isPlain, let shown = self.body(body, contentType) else { return nil }
     let isUTF8 = String(data: shown, encoding: .utf8) != nil
     return isUTF8 ? String(decoding: shown, as: UTF8.self) : String(data: shown, encoding: .isoLatin1)
   }

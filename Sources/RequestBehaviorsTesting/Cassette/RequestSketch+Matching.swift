@@ -34,12 +34,16 @@ extension RequestSketch {
     Self.compare(
       "query", query.filter { !rules.ignoredQueryNames.contains($0.name) },
       recorded.query.filter { !rules.ignoredQueryNames.contains($0.name) }, &found)
+    // The credentials among the fields are known by their names, so a hidden value is no other text.
+    let allowsHidden = found.allowsHidden
+    found.allowsHidden = false
     for name in rules.comparedFields {
       func values(_ fields: [Pair]) -> [Pair] {
         fields.filter { HeaderFields.areEqual($0.name, name) }
       }
       Self.compare("field", values(fields), values(recorded.fields), &found)
     }
+    found.allowsHidden = allowsHidden
     if found.isDone { return }
     switch rules.bodyDifference?(request, recorded.request) {
     case .same: return
@@ -121,7 +125,7 @@ private struct Differences {
   /// Whether each is told; otherwise the first one ends the comparison.
   let hasWords: Bool
   /// Whether a placeholder in the recording matches any text.
-  let allowsHidden: Bool
+  var allowsHidden: Bool
   private(set) var words: [String] = []
   private(set) var isEmpty = true
 

@@ -13,12 +13,13 @@ extension TransportConformance {
     },
     Case("a longer body is cut off") { bench in
       let endless = LoopbackResponse.data(Data(repeating: 0x61, count: 65_536), repeated: 100_000)
-      bench.server.enqueue(.text("123456"), .chunked(["123", "456"]), endless)
-      for _ in 1...3 {
+      bench.server.enqueue(endless, .text("123456"), .chunked(["123", "456"]))
+      for number in 1...3 {
         let request = try bench.request { $0.bodyLimit = 5 }
         try await bench.failure(of: request, .bodyTooLarge, because: "the body is longer than 5 bytes")
+        // The others are so short that their connections may be kept.
+        if number == 1 { await bench.server.waitForConnections(atMost: 0) }
       }
-      await bench.server.waitForConnections(atMost: 2)
     },
     Case("a body that grows beyond the limit by decompression is cut off") { bench in
       let bomb = LoopbackResponse.data(compressedZeros).header("Content-Encoding", "gzip")

@@ -127,6 +127,28 @@ import Testing
     #expect(error?.message.contains("beside the cassette") == true)
   }
 
+  @Test func `an entry that cannot be played is reported although the code under test goes on`() async throws {
+    try bench.write(Self.file().replacing(#""text": "hello""#, with: #""_file": "tape.bodies/1""#))
+    let playing = try bench.cassette(.replay)
+    _ = try? await bench.client(playing).send(play)
+    let error = #expect(throws: CassetteError.self) { try playing.verify() }
+    #expect(error?.description.contains("tape.bodies/1") == true)
+  }
+
+  @Test func `a hidden field of an older file matches no value that is compared`() async throws {
+    let request =
+      #""method": "POST", "url": "https://api.example.com/v1/x", "headers": "#
+      + #"[{"name": "X-Tenant", "value": "REDACTED-3"}], "postData": {"mimeType": "application/json", "#
+      + #""text": "{\"password\":\"REDACTED-1\"}"}"#
+    let get = #""method": "GET", "url": "https://api.example.com/v1/x", "headers": []"#
+    try bench.write(Self.file().replacing(get, with: request))
+    let client = bench.client(try bench.cassette(.replay, matching: .standard.comparing("X-Tenant")))
+    let error = await #expect(throws: NetworkError.self) {
+      try await client.send(.post("x", body: .json(["password": "c4nary"]), headers: ["X-Tenant": "b"]))
+    }
+    #expect(error?.code == .unmatchedRequest)
+  }
+
   @Test(arguments: [
     ("text/plain; charset=iso-8859-1", [0xE9, 0x74, 0xE9]), ("text/plain", [0xFF, 0xFE, 0x68, 0x00]),
     ("application/json", [0x5B, 0x22, 0xC3, 0x28, 0x22, 0x5D]), ("text/event-stream", [0x64, 0x61, 0x80, 0x0A]),

@@ -99,6 +99,33 @@ import Testing
     try playing.verify()
   }
 
+  @Test(arguments: [HeaderFields(), ["Content-Encoding": "gzip"]])
+  func `a request whose JSON is broken or compressed does not match one of the same length`(
+    fields: HeaderFields
+  ) async throws {
+    func request(_ amount: Int) -> Request<Void> {
+      let body = Data(#"{"amount": \#(amount), "to": "alice",}"#.utf8)
+      return .post("items", body: .data(body, contentType: "application/json"), headers: fields)
+    }
+    try await bench.record(over: echo) { try await $0.send(request(10)) }
+    let client = bench.client(try bench.cassette(.replay))
+    let error = await #expect(throws: NetworkError.self) { try await client.send(request(90)) }
+    #expect(error?.code == .unmatchedRequest)
+    try await client.send(request(10))
+  }
+
+  @Test func `a response that is not quite JSON is played as it was, without its secrets`() async throws {
+    let body = ")]}'\n{\"name\": \"Ada\", \"password\": \"c4nary-word\"}"
+    let mock = MockTransport { request in
+      NetworkResponse(
+        request: request, statusCode: 200, headers: ["Content-Type": "application/json"], body: .data(Data(body.utf8)))
+    }
+    try await bench.record(over: mock) { try await $0.send(.get("me")) }
+    #expect(try bench.text().contains("c4nary") == false)
+    let played = try await bench.client(try bench.cassette(.replay)).send(Request<Data>.get("me"))
+    #expect(String(decoding: played, as: UTF8.self) == body.replacing("c4nary-word", with: "REDACTED-1"))
+  }
+
   @Test func `JSON behind a byte order mark is played as it was, without its secrets`() async throws {
     let body = "\u{FEFF}{\"name\": \"Ada\", \"password\": \"c4nary-word\"}"
     let mock = MockTransport { request in

@@ -51,6 +51,32 @@ import Testing
     await cassette.shutdown()
   }
 
+  @Test(arguments: [
+    "id_token_hint=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c4nary", "payload=%7B%22token%22%3A%22c4nary-long%22%7D",
+    "return_to=https%3A%2F%2Fexample.com%2F%3Faccess_token%3Dc4nary-long",
+  ])
+  func `a secret within a value of a form or a query is hidden`(pair: String) async throws {
+    let type = "application/x-www-form-urlencoded"
+    let url = bench.baseURL.appending(path: "out").absoluteString + "?\(pair)"
+    let asQuery = try Request<Void>.get(url: #require(URL(string: url)))
+    let asForm = Request<Void>.post("out", body: .data(Data("a=1&\(pair)".utf8), contentType: type))
+    try await bench.record(over: MockTransport { NetworkResponse(request: $0, statusCode: 204) }) { client in
+      try await client.send(asQuery)
+      try await client.send(asForm)
+    }
+    #expect(try bench.text().contains("c4nary") == false)
+    let playing = try bench.cassette(.replay)
+    try await bench.client(playing).send(asQuery)
+    try await bench.client(playing).send(asForm)
+    try playing.verify()
+  }
+
+  @Test func `a place in broken JSON that a pointer hides is hidden`() throws {
+    let rules = PlayableRedaction(Redactor(sensitivePointers: ["/name"]), numbered: false)
+    let shown = try #require(rules.body(Data(#"{"a": 1, , "name": "c4nary"}"#.utf8), "application/json"))
+    #expect(!String(decoding: shown, as: UTF8.self).contains("c4nary"))
+  }
+
   @Test func `a secret of a request that is played is hidden in what is recorded`() async throws {
     let signed = Request<Void>.get("a", headers: ["Authorization": "Bearer c4nary-long"])
     try await bench.record(over: MockTransport { NetworkResponse(request: $0, statusCode: 200) }) { client in

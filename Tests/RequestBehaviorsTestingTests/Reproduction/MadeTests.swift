@@ -1698,7 +1698,7 @@ enum MadeNoJSON {
       mock.on(.get, "https://api.example.com/v1/issues")
         .respond(
           200, headers: ["Content-Type": "application/json"],
-          body: Data("<20 bytes that are not JSON>".utf8))
+          body: Data("<html>Sign in</html>".utf8))
       return mock
     }
 
@@ -1920,7 +1920,7 @@ enum MadeNoUTF8 {
       mock.on(.get, "https://api.example.com/v1/issues")
         .respond(
           200, headers: ["Content-Type": "application/json"],
-          body: Data("[<3 bytes that are not JSON>".utf8))
+          body: Data(base64Encoded: "W//+XQ==") ?? Data())
       return mock
     }
 

@@ -38,8 +38,12 @@ package struct PlayableRedaction: Sendable {
     SignInNames.looksSecret(value.utf8) || SignInNames.hasWordOfKey(value.utf8, mayBeShort: mayBeShort)
   }
 
-  /// Returns the value of an item without the secrets of a URL or query in it, such as of the page after a sign-in.
-  private func hidingNested(in value: String) -> String {
+  /// Returns the value of an item without the secrets of JSON in it, such as the variables of GraphQL, or of a URL or
+  /// query in it, such as the page after a sign-in.
+  func hidingNested(in value: String) -> String {
+    if value.hasPrefix("{") || value.hasPrefix("["), let shown = body(Data(value.utf8), nil) {
+      return String(decoding: shown, as: UTF8.self)
+    }
     guard value.contains("=") else { return hidingWebTokens(in: value) }
     let shown = Array(value.utf8).withUnsafeBufferPointer { bytes in
       var text = TextRedaction(bytes: bytes, rules: redactor.rules, playable: self)

@@ -3,9 +3,11 @@ package import Foundation
 extension Redactor {
   /// Returns a whole body with its secrets replaced by values of the same type and shape.
   ///
-  /// JSON stays JSON that decodes to the same types, also within strings and within the events of an event stream. Of
-  /// JSON that is not well-formed, nothing is returned after the first error. The bytes outside of secrets stay as they
-  /// are, also those of other encodings than UTF-8.
+  /// JSON stays JSON that decodes to the same types, also within strings, within the values of forms and within the
+  /// events of an event stream. A body that is not well-formed JSON, although its type says so, is redacted as text; with
+  /// ``sensitivePointers``, nothing is returned after the first error.
+  ///
+  /// The bytes outside of secrets stay as they are, also those of other encodings than UTF-8.
   ///
   /// - Parameters:
   ///   - body: The body.
@@ -19,10 +21,11 @@ extension Redactor {
     let shown = bytes.withUnsafeBufferPointer { bytes -> [UInt8]? in
       switch kind {
       case .json:
-        let found = json(bytes, playable)
-        // A body of an unknown type that only begins like JSON is text.
-        return found.isWellFormed || BodyKind(contentType) == .json ? found.shown : text(bytes, playable)
-      case .form: return form(bytes, playable.placeholders)
+        if let shown = prefixedJSON(bytes, playable) { return shown }
+        // Pointers find no place in JSON that is broken, so the rest is left out.
+        let isHiddenByPlace = !sensitivePointers.isEmpty && BodyKind(contentType) == .json
+        return isHiddenByPlace ? json(bytes, playable).shown : text(bytes, playable)
+      case .form: return form(bytes, playable)
       case .text where isEvents: return events(bytes, playable)
       case .text, .other: return text(bytes, playable)
       }
@@ -36,6 +39,18 @@ extension Redactor {
     var scanner = JSONRedaction(bytes: bytes, rules: rules, playable: playable)
     let shown = scanner.run()
     return (shown, scanner.isWellFormed)
+  }
+
+  /// Redacts JSON; `nil` if it is not well-formed.
+  ///
+  /// Some servers put a prefix such as `)]}'` before it, so that a page of another origin cannot run it.
+  private func prefixedJSON(_ bytes: UnsafeBufferPointer<UInt8>, _ playable: PlayableRedaction) -> [UInt8]? {
+    let whole = json(bytes, playable)
+    if whole.isWellFormed { return whole.shown }
+    let start = bytes.prefix(16).firstIndex { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") }
+    guard let start, start > 0 else { return nil }
+    let rest = json(UnsafeBufferPointer(rebasing: bytes[start...]), playable)
+    return rest.isWellFormed ? bytes[..<start] + rest.shown : nil
   }
 
   private func text(_ bytes: UnsafeBufferPointer<UInt8>, _ playable: PlayableRedaction) -> [UInt8]? {
@@ -62,7 +77,7 @@ extension Redactor {
     return output
   }
 
-  private func form(_ bytes: UnsafeBufferPointer<UInt8>, _ placeholders: RedactionPlaceholders) -> [UInt8] {
+  private func form(_ bytes: UnsafeBufferPointer<UInt8>, _ playable: PlayableRedaction) -> [UInt8] {
     let pairs = bytes.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
     let isSignIn = SignInNames.isSignIn(pairs: bytes)
     let shown = pairs.map { pair -> [UInt8] in
@@ -73,9 +88,14 @@ extension Redactor {
       let name = written.replacing(scalar: "+", with: " ").removingPercentEncoding ?? written
       let kind = SignInNames.ambiguous(name.utf8)
       let isHidden = isSensitive(field: name) || kind == .code || (kind == .state && isSignIn)
-      guard isHidden else { return Array(pair) }
       let value = String(decoding: pair[(equals + 1)...], as: UTF8.self)
-      return pair[...equals] + Array(placeholders.placeholder(for: value.removingPercentEncoding ?? value).utf8)
+      guard isHidden else {
+        let decoded = PercentEncoding.decodedForm(value)
+        let shown = playable.hidingNested(in: decoded)
+        return shown == decoded ? Array(pair) : pair[...equals] + Array(PercentEncoding.escape(shown).utf8)
+      }
+      let placeholder = playable.placeholders.placeholder(for: value.removingPercentEncoding ?? value)
+      return pair[...equals] + Array(placeholder.utf8)
     }
     return Array(shown.joined(separator: "&".utf8))
   }
