@@ -4,8 +4,8 @@ extension Redactor {
   /// Returns a whole body with its secrets replaced by values of the same type and shape.
   ///
   /// JSON stays JSON that decodes to the same types, also within strings, within the values of forms and within the
-  /// events of an event stream. A body that is not well-formed JSON, although its type says so, is redacted as text; with
-  /// ``sensitivePointers``, nothing is returned after the first error.
+  /// events of an event stream. If the type says JSON and the body is not well-formed, it is redacted as text; with
+  /// ``sensitivePointers``, only what is before the first error is returned.
   ///
   /// The bytes outside of secrets stay as they are, also those of other encodings than UTF-8.
   ///
