@@ -45,7 +45,9 @@
     }
 
     /// Starts a send of a file on a disk that does not respond, and calls the closure once the send waits.
-    private func failureOfUnansweredFile(
+    ///
+    /// It needs a process of its own, because a process has one set of threads for files.
+    private static func failureOfUnansweredFile(
       after event: (CurlTransport, ManualClock) async -> Void
     ) async throws -> NetworkError {
       let file = FileManager.default.temporaryDirectory.appending(path: "unanswered-\(UUID().uuidString)")
@@ -55,6 +57,7 @@
       let transport = CurlTransport(clock: clock.requestClock)
       let held = HeldFiles()
       defer { held.release() }
+      let server = try LoopbackServer { .text("\($0.body.count)") }
       let request = server.request(.put, body: .file(file), clock: clock.requestClock) { $0.timeout = .seconds(5) }
       async let failure = transport.failure(of: request)
       await clock.waitForSleepers(1)
@@ -62,14 +65,19 @@
       return try await failure
     }
 
-    @Test func `a file whose length does not come ends the send at its timeout`() async throws {
-      let error = try await failureOfUnansweredFile { _, clock in clock.advance(by: .seconds(5)) }
-      #expect(error.code == .timedOut)
-      #expect(error.progress?.stage == .notSent)
+    @Test func `a file whose length does not come ends the send at its timeout`() async {
+      await #expect(processExitsWith: .success) {
+        let error = try await CurlUploadTests.failureOfUnansweredFile { _, clock in clock.advance(by: .seconds(5)) }
+        #expect(error.code == .timedOut)
+        #expect(error.progress?.stage == .notSent)
+      }
     }
 
-    @Test func `a file whose length does not come ends the send at the shutdown`() async throws {
-      #expect(try await failureOfUnansweredFile { transport, _ in await transport.shutdown() }.code == .clientShutDown)
+    @Test func `a file whose length does not come ends the send at the shutdown`() async {
+      await #expect(processExitsWith: .success) {
+        let error = try await CurlUploadTests.failureOfUnansweredFile { transport, _ in await transport.shutdown() }
+        #expect(error.code == .clientShutDown)
+      }
     }
 
     @Test(arguments: [nil, Duration.seconds(100)])

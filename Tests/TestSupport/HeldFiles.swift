@@ -1,7 +1,9 @@
 import Dispatch
 import RequestBehaviors
 
-/// Holds all threads on which files are read, as a disk that does not respond does.
+/// Holds all threads on which the process reads files, as a disk that does not respond does.
+///
+/// It is for a process of its own, because other tests read files, too.
 public final class HeldFiles: Sendable {
   private let semaphore = DispatchSemaphore(value: 0)
 
