@@ -22,14 +22,14 @@ extension NetworkClient {
     do {
       if !hasBegun {
         // For the log: a line without method and URL would not say which request came too late.
-        built = try? await build(request, call, accept: accept)
+        built = try? build(request, call, accept: accept)
         throw NetworkError.clientShutDown()
       }
       let chain = try chain(for: request)
       if call.options.delivery == .streamed { try chain.checkStreams() }
       let newRun = ChainRun(chain, call)
       run = newRun
-      let networkRequest = try await build(request, call, accept: accept)
+      let networkRequest = try build(request, call, accept: accept)
       built = networkRequest
       let response = try await chain.run(networkRequest, in: newRun)
       guard response.isAcceptable else { throw NetworkError.unacceptableStatus(response) }
@@ -75,7 +75,7 @@ extension NetworkClient {
     // Making a body could use up a stream.
     head.body = nil
     guard let chain = try? chain(for: head), chain.places().contains(where: { $0.toCall.contains(.scope) }),
-      let built = try? await build(head, makeCall(for: head), accept: nil)
+      let built = try? build(head, makeCall(for: head), accept: nil)
     else { return CallOwner() }
     return await chain.owners(of: built)
   }
@@ -93,7 +93,7 @@ extension NetworkClient {
       userHeaders: request.headers, memory: parent?.memory ?? Call.Memory())
   }
 
-  private func build<Value>(_ request: Request<Value>, _ call: Call, accept: String?) async throws -> NetworkRequest {
+  private func build<Value>(_ request: Request<Value>, _ call: Call, accept: String?) throws -> NetworkRequest {
     // Fields of the environment first, because those of the request win.
     let environment = call.options.environment
     var built = try makeRequest(request, call, in: environment)
@@ -104,13 +104,13 @@ extension NetworkClient {
       built.headers.merge(own)
     }
     if let accept, !built.headers.contains("Accept") { built.headers[.accept] = accept }
-    if let content = request.body { try await add(content, to: &built) }
+    if request.body != nil { try addBody(of: request, to: &built) }
     return built
   }
 
-  private func add(_ content: RequestContent, to built: inout NetworkRequest) async throws {
+  private func addBody<Value>(of request: Request<Value>, to built: inout NetworkRequest) throws {
     let call = built.call
-    let body = try await content.makeBody(with: configuration.encoder, noting: call.addSecret)
+    guard let body = try request.body?.makeBody(with: configuration.encoder, noting: call.addSecret) else { return }
     if let type = body.contentType, !built.headers.namesType(of: body) { built.headers[.contentType] = type }
     built.body = body
   }

@@ -29,9 +29,8 @@ extension RequestPath {
 extension RequestContent {
   /// Returns the bytes and their type; `nil` for a file, a stream and a multipart body.
   package func bytes(with encoder: any BodyEncoder) throws -> (data: Data, contentType: String?)? {
-    guard let body = try plainBody(with: encoder), let data = body.data,
-      body.contentType?.hasPrefix("multipart/") != true
-    else { return nil }
+    let body = try makeBody(with: encoder)
+    guard let data = body.data, body.contentType?.hasPrefix("multipart/") != true else { return nil }
     return (data, body.contentType)
   }
 }

@@ -9,10 +9,6 @@ import Testing
   ///
   /// Each test has a process of its own, because a process has one set of threads for files.
   @Suite(.limited) struct UnansweredFileTests {
-    @Test func `a form waits for the size of a file, and its caller can be cancelled`() async {
-      await #expect(processExitsWith: .success) { try await UnansweredFile().sendForm() }
-    }
-
     @Test func `a send over URLSession ends at its timeout, and holds no other`() async {
       await #expect(processExitsWith: .success) { try await UnansweredFile().sendUntilTimeout() }
     }
@@ -24,17 +20,6 @@ import Testing
 
   /// A file on a disk that does not respond, and what may be done with it.
   private final class UnansweredFile: Sendable {
-    /// A value that tells when it is encoded.
-    private struct Signal: Encodable {
-      let isEncoded: Box<Bool>
-
-      func encode(to encoder: any Encoder) throws {
-        isEncoded.value = true
-        var container = encoder.singleValueContainer()
-        try container.encode("value")
-      }
-    }
-
     private let file: URL
     private let clock = ManualClock()
     private let held = HeldFiles()
@@ -47,19 +32,6 @@ import Testing
     deinit {
       held.release()
       try? FileManager.default.removeItem(at: file)
-    }
-
-    func sendForm() async throws {
-      let transport = ClosureTransport()
-      let client = NetworkClient(transport)
-      let isEncoded = Box(false)
-      let form = RequestContent.multipart([.file("file", file), .part("value", .json(Signal(isEncoded: isEncoded)))])
-      let call = Task { try await client.send(.post("form", body: form)) }
-      while !isEncoded.value { await Task.yield() }
-      for _ in 0..<1_000 { await Task.yield() }
-      #expect(transport.sent.isEmpty)
-      call.cancel()
-      await #expect(throws: CancellationError.self) { try await call.value }
     }
 
     func sendUntilTimeout() async throws {

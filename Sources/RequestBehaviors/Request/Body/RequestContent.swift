@@ -108,36 +108,18 @@ public struct RequestContent: Sendable {
   ///   - note: Receives the secrets that cannot be found in the body any more; by default they are dropped.
   /// - Returns: The body.
   /// - Throws: ``NetworkError`` of code `encodingFailed`, and the errors of a ``BodyMaker``.
-  func makeBody(with encoder: any BodyEncoder, noting note: (String) -> Void = { _ in }) async throws -> RequestBody {
+  func makeBody(with encoder: any BodyEncoder, noting note: (String) -> Void = { _ in }) throws -> RequestBody {
     switch kind {
     case .body(let body): return body
-    case .made(let maker): return try await maker.makeBody(with: encoder, noting: note)
-    case .encodable(let value, let isJSON): return try RequestContent.encode(value, isJSON: isJSON, with: encoder)
-    }
-  }
-
-  /// Returns the body of a content that is a body or a value; `nil` for one that is made of other contents.
-  ///
-  /// - Parameter encoder: The configuration's encoder.
-  /// - Returns: The body.
-  /// - Throws: ``NetworkError`` of code `encodingFailed`.
-  func plainBody(with encoder: any BodyEncoder) throws -> RequestBody? {
-    switch kind {
-    case .body(let body): return body
-    case .made: return nil
-    case .encodable(let value, let isJSON): return try RequestContent.encode(value, isJSON: isJSON, with: encoder)
-    }
-  }
-
-  private static func encode(
-    _ value: any Encodable & Sendable, isJSON: Bool, with encoder: any BodyEncoder
-  ) throws -> RequestBody {
-    let isJSONEncoder = MediaType(encoder.contentType)?.isJSON == true
-    let chosen: any BodyEncoder = isJSON && !isJSONEncoder ? JSONEncoder() : encoder
-    do {
-      return .data(try chosen.encode(value), contentType: chosen.contentType)
-    } catch {
-      throw NetworkError.encodingFailed(value, error)
+    case .made(let maker): return try maker.makeBody(with: encoder, noting: note)
+    case .encodable(let value, let isJSON):
+      let isJSONEncoder = MediaType(encoder.contentType)?.isJSON == true
+      let chosen: any BodyEncoder = isJSON && !isJSONEncoder ? JSONEncoder() : encoder
+      do {
+        return .data(try chosen.encode(value), contentType: chosen.contentType)
+      } catch {
+        throw NetworkError.encodingFailed(value, error)
+      }
     }
   }
 }
@@ -148,5 +130,5 @@ protocol BodyMaker: Sendable {
   func cancelUnlessConsumed()
 
   /// Returns the body to send, and notes the secrets among the contents.
-  func makeBody(with encoder: any BodyEncoder, noting note: (String) -> Void) async throws -> RequestBody
+  func makeBody(with encoder: any BodyEncoder, noting note: (String) -> Void) throws -> RequestBody
 }

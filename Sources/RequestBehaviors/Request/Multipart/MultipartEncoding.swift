@@ -30,17 +30,15 @@ struct MultipartEncoding: Sendable {
   /// - Throws: ``NetworkError`` of code ``NetworkError/Code-swift.struct/bodyUnreadable`` for a file that cannot be
   ///   read, ``NetworkError/Code-swift.struct/encodingFailed`` for a value that cannot be encoded,
   ///   ``NetworkError/Code-swift.struct/bodyConsumed`` for a one-shot stream that was sent before, and
-  ///   ``NetworkError/Code-swift.struct/invalidRequest`` for a media type that breaks the rules; `CancellationError`
-  ///   if the task is cancelled while it waits for a file.
+  ///   ``NetworkError/Code-swift.struct/invalidRequest`` for a media type that breaks the rules.
   init(
     _ parts: [MultipartPart], encoder: any BodyEncoder, using generator: inout some RandomNumberGenerator,
     noting note: (String) -> Void = { _ in }
-  ) async throws {
-    var bodies: [RequestBody] = []
-    for part in parts {
-      let body = try await part.content.makeBody(with: encoder, noting: note)
+  ) throws {
+    let bodies = try parts.map { part in
+      let body = try part.content.makeBody(with: encoder, noting: note)
       for secret in part.secrets(in: body) { note(secret) }
-      bodies.append(body)
+      return body
     }
     boundary = MultipartEncoding.boundary(notIn: bodies.compactMap(\.data), using: &generator)
     var segments: [Segment] = []
@@ -52,7 +50,7 @@ struct MultipartEncoding: Sendable {
       if let data = body.data {
         pending += data
       } else {
-        let count = try await MultipartEncoding.length(of: body)
+        let count = try MultipartEncoding.length(of: body)
         length = try count.flatMap { count in
           try length.map { try MultipartEncoding.sum(of: $0, Int64(pending.count), count) }
         }
@@ -95,8 +93,8 @@ struct MultipartEncoding: Sendable {
     return .oneShot(MultipartStream(segments).byteStream, contentType: contentType, length: length)
   }
 
-  private static func length(of body: RequestBody) async throws -> Int64? {
-    if case .file(let url) = body.content { return try await FileQueue.read { try RequestBody.length(ofFile: url) } }
+  private static func length(of body: RequestBody) throws -> Int64? {
+    if case .file(let url) = body.content { return try RequestBody.length(ofFile: url) }
     guard body.isReplayable else { throw NetworkError.bodyConsumed() }
     return body.length
   }

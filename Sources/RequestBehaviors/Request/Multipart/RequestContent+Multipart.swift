@@ -16,8 +16,8 @@ private struct MultipartForm: BodyMaker {
 
   func cancelUnlessConsumed() { for part in parts { part.content.cancelUnlessConsumed() } }
 
-  func makeBody(with encoder: any BodyEncoder, noting note: (String) -> Void) async throws -> RequestBody {
+  func makeBody(with encoder: any BodyEncoder, noting note: (String) -> Void) throws -> RequestBody {
     var generator = RandomSource()
-    return try await MultipartEncoding(parts, encoder: encoder, using: &generator, noting: note).body
+    return try MultipartEncoding(parts, encoder: encoder, using: &generator, noting: note).body
   }
 }

@@ -15,7 +15,7 @@ import Testing
 
   private func encode(_ form: Form, seed: UInt64) async throws -> (body: Data, contentType: String) {
     var generator = SeededGenerator(seed: seed)
-    let encoding = try await MultipartEncoding(form.parts, encoder: JSONEncoder(), using: &generator)
+    let encoding = try MultipartEncoding(form.parts, encoder: JSONEncoder(), using: &generator)
     let url = try #require(URL(string: "https://h/"))
     let body = try await NetworkRequest(.post, url: url, body: encoding.body).bodyData()
     #expect(encoding.length == Int64(body.count))
