@@ -6,7 +6,6 @@ final class BrokenTransport: Transport {
   enum Flaw: CaseIterable {
     case followsRedirects, ignoresLimits, ignoresCancellation, repeatsFailures, caches, keepsCookies, ignoresTimeouts
     case dropsBodies, lumpsErrors, acceptsAnything, ignoresShutdown, changesURLs, losesResponseHeaders, sendsInSeries
-    case readsOnBehindLimit
   }
 
   private let inner: URLSessionTransport
@@ -34,7 +33,6 @@ final class BrokenTransport: Transport {
     case .caches: if let cached = lock.withLock({ last }) { return cached }
     case .ignoresCancellation: return try await Task { [request] in try await inner.send(request) }.value
     case .sendsInSeries: return try await sendInSeries(request)
-    case .readsOnBehindLimit: return try await readOn(request)
     default: break
     }
     do {
@@ -49,31 +47,6 @@ final class BrokenTransport: Transport {
       case .lumpsErrors: throw NetworkError(.transportFailed, error.message)
       case .acceptsAnything: return NetworkResponse(request: request, statusCode: 200)
       default: throw error
-      }
-    }
-  }
-
-  private func readOn(_ request: NetworkRequest) async throws -> NetworkResponse {
-    var streamed = request
-    streamed.options.delivery = .streamed
-    streamed.options.bodyLimit = .max
-    let response = try await inner.send(streamed)
-    let (chunks, limit) = (response.bytes, request.options.bodyLimit)
-    return try await withCheckedThrowingContinuation { continuation in
-      Task {
-        var body = Data()
-        var isOver = false
-        for try await chunk in chunks where !isOver {
-          body += chunk
-          guard body.count > limit else { continue }
-          isOver = true
-          let message = "the body is longer than \(limit) bytes"
-          continuation.resume(throwing: NetworkError(.bodyTooLarge, message, request: request))
-        }
-        if isOver { return }
-        continuation.resume(
-          returning: NetworkResponse(
-            request: request, statusCode: response.statusCode, headers: response.headers, body: .data(body)))
       }
     }
   }

@@ -52,7 +52,6 @@ import Testing
       .seconds(20)
     ),
     (.sendsInSeries, ["64 sends at once get each their response"], .milliseconds(300)),
-    (.readsOnBehindLimit, ["a longer body is cut off"], .milliseconds(300)),
   ]
 
   @Test(arguments: flaws) func `a flaw fails the cases that are about it`(
